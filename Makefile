@@ -1,0 +1,46 @@
+# Every target makes its own .venv and installs what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow lint format bench clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+install: $(INSTALLED)  ## Make .venv with the library and all tools of development
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.x")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(INSTALLED)  ## Cluster the handwritten digits and draw their modes
+	$(BIN)/python examples/digits.py
+
+test: $(INSTALLED)  ## Run the tests, all but the slow ones
+	$(BIN)/pytest -n 2 -m "not slow"
+
+test-slow: $(INSTALLED)  ## Run the slow tests
+	$(BIN)/pytest -m slow
+
+lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/**/*.py')
+
+format: $(INSTALLED)  ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(INSTALLED)  ## Time an iteration and a fit beside scikit-learn's KMeans, in one run
+	$(BIN)/python benchmarks/kmeans.py
+
+clean:  ## Remove .venv, caches and what the demo made
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out
+	find . -name __pycache__ -prune -exec rm -rf {} +
