@@ -1,0 +1,29 @@
+"""How every compiled function of the library is compiled."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Sums may be reordered and fused, so that loops over features vectorise.
+# The full fast-math set would also assume that no NaN and no infinity exists.
+FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def compiled(function: F) -> F:
+    """Compile `function` on first use, without the GIL, and keep it on disk.
+
+    Never ``parallel=True``: numba's workqueue layer kills a process that enters it
+    from two threads. Parallel work is a thread pool over blocks (`modeclust.rows`).
+    """
+    return cast("F", njit(cache=True, nogil=True, fastmath=FAST_MATH)(function))
+
+
+def compiled_in_order(function: F) -> F:
+    """Compile like `compiled`, but with every sum in the order it is written.
+
+    For what must give the same bits however a row is stored.
+    """
+    return cast("F", njit(cache=True, nogil=True)(function))

@@ -1,0 +1,1 @@
+"""The data, wherever they live, and one pass over them."""

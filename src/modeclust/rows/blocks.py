@@ -1,0 +1,48 @@
+"""Blocks: runs of rows, the unit of work of every pass.
+
+Their edges depend on the shape of the problem alone and never on the number of threads,
+and what they leave is merged in their order: any number of threads gives the same bits.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.rows.reading import Csr, Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of rows with what is known of each of them."""
+
+    start: int  # the place of its first row among all rows
+    X: Floats | Csr
+    weight: npt.NDArray[np.float64]  # sample weights q; empty stands for 1
+    inverse_squared_scale: npt.NDArray[np.float64]  # 1 / s^2; empty stands for 1
+    labels: npt.NDArray[np.int32]  # writable: the state that stays between passes
+
+    @property
+    def rows(self) -> slice:
+        """The place of the block among all rows."""
+        return slice(self.start, self.start + len(self.labels))
+
+
+def rows_per_block(n_features: int, n_clusters: int) -> int:
+    """Return how many rows a block has.
+
+    About 2^18 numbers, so that many blocks keep many threads busy, but at least eight
+    rows a cluster, so that merging (K, D) sums stays small beside making them.
+    """
+    return max(min(max(2**18 // n_features, 1024), 16384), 8 * n_clusters)
+
+
+def block_edges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield (first, last) of each block, last excluded; only the last block is short.
+
+    >>> list(block_edges(10, 4))
+    [(0, 4), (4, 8), (8, 10)]
+    """
+    for first in range(0, n_rows, size):
+        yield first, min(first + size, n_rows)

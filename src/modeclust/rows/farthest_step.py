@@ -1,0 +1,68 @@
+"""A pass that finds the rows farthest from their own centroids."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.compiled import compiled
+from modeclust.rows.blocks import Block
+from modeclust.rows.reading import CentroidLayouts, Centroids, row_count, squared_distance
+
+
+@dataclass
+class Farthest:
+    """The rows farthest from their centroids, farthest first."""
+
+    n_wanted: int
+    indices: npt.NDArray[np.int64]
+    distances: npt.NDArray[np.float64]  # squared
+    pulls: npt.NDArray[np.float64]  # the weight of each in a K-means step
+
+    def merge(self, other: "Farthest") -> None:
+        """Keep the farthest of both; the earlier row wins a tie."""
+        distances = np.concatenate([self.distances, other.distances])
+        order = np.argsort(-distances, kind="stable")[: self.n_wanted]
+        self.indices = np.concatenate([self.indices, other.indices])[order]
+        self.distances = distances[order]
+        self.pulls = np.concatenate([self.pulls, other.pulls])[order]
+
+
+@dataclass(frozen=True)
+class FarthestStep:
+    """Find the `n_wanted` rows of positive weight farthest from their centroids."""
+
+    centroids: npt.NDArray[np.float64]
+    n_wanted: int
+
+    def start(self) -> Farthest:
+        """Return the farthest of no rows."""
+        return Farthest(self.n_wanted, np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+
+    def add(self, block: Block, farthest: Farthest) -> None:
+        """Add one block's rows."""
+        distances = np.empty(len(block.labels))
+        layout = self._layouts.suiting(block.X)
+        _fill_own_distances(block.X, layout, block.labels, distances)
+        pulls = np.ones(len(block.labels))
+        if block.weight.size:
+            pulls *= block.weight
+        if block.inverse_squared_scale.size:
+            pulls *= block.inverse_squared_scale
+        present = np.flatnonzero(pulls)
+        farthest.merge(
+            Farthest(self.n_wanted, block.start + present, distances[present], pulls[present])
+        )
+
+    @cached_property
+    def _layouts(self) -> CentroidLayouts:
+        return CentroidLayouts(self.centroids)
+
+
+@compiled
+def _fill_own_distances(X: Any, centroids: Centroids, labels: Any, out: Any) -> None:
+    """Write |x_i - c_k|^2 of each row's own centroid to out (n,)."""
+    for i in range(row_count(X)):
+        out[i] = squared_distance(X, i, centroids, labels[i])

@@ -1,0 +1,84 @@
+"""Units in which the rows are well conditioned, whatever the user's are."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.rows.reading import is_sparse
+
+# An offset this many times the spread costs a squared distance six of its digits.
+LARGEST_OFFSET = 1e3
+# Squares and sums of squares stay far from underflow and overflow within these.
+SAFE_SCALES = {np.dtype(np.float32): (1e-12, 1e12), np.dtype(np.float64): (1e-60, 1e60)}
+
+
+def working_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return the dtype in which rows of `dtype` are read: float32 stays, the rest is float64."""
+    return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
+
+
+@dataclass(frozen=True)
+class Units:
+    """x = offset + scale * x', with x' the rows that are worked on.
+
+    Nearly all data are fine as they are: the offset is None, the scale 1, and nothing
+    is copied. The scale is a power of two, and an offset is subtracted only where it is
+    large beside the spread: both are exact.
+    """
+
+    offset: npt.NDArray[np.float64] | None = None
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, X: Any) -> Self:
+        """Return the units that suit the dense or CSR rows `X`."""
+        lowest, highest = _column_limits(X)
+        largest = np.max(np.maximum(np.abs(lowest), np.abs(highest)))
+        if is_sparse(X):
+            return cls(scale=_safe_scale(largest, X.dtype))  # a shift would fill its zeros
+        reach = np.max(highest / 2 - lowest / 2)
+        if reach == 0 or largest <= LARGEST_OFFSET * reach:
+            return cls(scale=_safe_scale(largest, X.dtype))
+        offset = (lowest / 2 + highest / 2).astype(working_dtype(X.dtype)).astype(np.float64)
+        return cls(offset, _safe_scale(reach, X.dtype))
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether the rows are worked on as they are."""
+        return self.offset is None and self.scale == 1.0
+
+    def inward(self, points: Any) -> Any:
+        """Return the user's points, or CSR rows, in these units."""
+        if self.are_plain:
+            return points
+        dtype = working_dtype(points.dtype)
+        if is_sparse(points):
+            scaled = points.copy()
+            scaled.data = (points.data / self.scale).astype(dtype)
+            return scaled
+        shifted = points if self.offset is None else points - self.offset
+        return (shifted / self.scale).astype(dtype)
+
+    def outward(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return points in these units in the user's."""
+        if self.are_plain:
+            return points
+        scaled = points * self.scale
+        return scaled if self.offset is None else scaled + self.offset
+
+
+def _safe_scale(reach: float, dtype: npt.DTypeLike) -> float:
+    smallest, largest = SAFE_SCALES[working_dtype(dtype)]
+    if reach == 0 or smallest <= reach <= largest:
+        return 1.0
+    return float(2.0 ** np.floor(np.log2(reach)))
+
+
+def _column_limits(X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the least and the greatest value of each column."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    if is_sparse(X):
+        lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+    return np.asarray(lowest, dtype=np.float64), np.asarray(highest, dtype=np.float64)

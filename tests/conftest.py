@@ -1,0 +1,36 @@
+import hashlib
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+# numba's cache looks at the file of a function, not at those of the functions it calls.
+digest = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:16]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / digest))
+
+if "MODECLUST_DATA" not in os.environ and (ROOT.parent / "shared" / "data").is_dir():
+    os.environ["MODECLUST_DATA"] = str(ROOT.parent / "shared" / "data")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def authors_result():
+    """Load a result of the authors' program, which lies beside the data."""
+    data = os.environ.get("MODECLUST_DATA")
+    folder = Path(data).parent / "reference" if data else None
+    if folder is None or not folder.is_dir():
+        pytest.skip("left out: the authors' results, in `reference` beside MODECLUST_DATA")
+
+    def load(name):
+        with np.load(folder / f"{name}.npz") as file:
+            return dict(file)
+
+    return load
