@@ -1,0 +1,1 @@
+"""The algorithms: pure functions of rows."""

@@ -1,0 +1,90 @@
+"""From the best of several K-means runs down to the target bandwidth."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.algorithms.solve import (
+    Centers,
+    State,
+    assign,
+    inverse_square,
+    largest_move,
+    solve,
+    solve_kmeans,
+    spread,
+)
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.protocols import Rows
+
+# A move of the centroids below this share of a cluster's radius counts as nearly still.
+NEARLY_STILL = 0.05
+
+
+def restart_kmeans(
+    rows: Rows, seeds: Iterable[Centers], *, max_iter: int, tol: float
+) -> Iterator[State]:
+    """Yield the state that K-means reaches from each of the `seeds`."""
+    tolerance = tol * spread(rows)
+    for centroids in seeds:
+        yield solve_kmeans(rows, centroids, max_iter=max_iter, tolerance=tolerance)
+
+
+def follow(
+    rows: Rows,
+    centroids: Centers,
+    bandwidths: npt.NDArray[np.float64],
+    *,
+    kernel: int,
+    path_iter: int,
+    max_iter: int,
+    mean_shift_iter: int,
+    tol: float,
+) -> Iterator[State]:
+    """Yield the state at each of the decreasing `bandwidths`, each started from the last.
+
+    At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
+    """
+    for i, bandwidth in enumerate(bandwidths):
+        state = solve(
+            rows,
+            centroids,
+            float(bandwidth),
+            kernel=kernel,
+            max_iter=max_iter if i == len(bandwidths) - 1 else path_iter,
+            mean_shift_iter=mean_shift_iter,
+            tol=tol,
+        )
+        centroids = state.centroids
+        yield state
+
+
+def schedule(start: float, target: float, n_bandwidths: int) -> npt.NDArray[np.float64]:
+    """Return geometrically decreasing bandwidths, both ends included.
+
+    >>> schedule(8.0, 1.0, 4)
+    array([8., 4., 2., 1.])
+    >>> schedule(8.0, 1.0, 1)
+    array([1.])
+    """
+    return np.geomspace(start, target, n_bandwidths) if n_bandwidths > 1 else np.array([target])
+
+
+def automatic_start(rows: Rows, means: State, kernel: int, target: float) -> float:
+    """Return a bandwidth at which the K-means centroids are still nearly still.
+
+    The first of r, sqrt(2) r, 2 r, ... at which one mode step takes no centroid farther than
+    a twentieth of r from where a K-means step takes it, with r the root mean square distance
+    of the rows to their centroids; and at least twice the target.
+    """
+    sums = assign(rows, means.centroids)
+    still = sums.moved(means.centroids)
+    radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
+    bandwidth = radius
+    while bandwidth > 0:
+        step = ModeStep(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
+        if largest_move(still, rows.reduce(step).moved(means.centroids)) <= NEARLY_STILL * radius:
+            break
+        bandwidth *= np.sqrt(2)
+    return max(bandwidth, 2 * target)

@@ -1,0 +1,74 @@
+"""Redundant clusters: pairs of modes with no dip in the density between them."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.algorithms.solve import State, inverse_square
+from modeclust.rows.protocols import Rows
+from modeclust.rows.segment_step import SegmentStep
+
+# Each mode is compared with this many of its nearest ones.
+N_NEIGHBORS = 8
+# Places along a segment, both ends included.
+N_PLACES = 17
+
+
+def density_ratios(rows: Rows, state: State, kernel: int) -> sparse.csr_array:
+    """Return how little the density dips between nearby modes, (K, K) and symmetric.
+
+    For two clusters: the lowest density of their pooled rows on the segment between their
+    modes, over the lower of the two densities at its ends, or 1 where that is less. The
+    labels of the rows must be those of `state`.
+    """
+    n_clusters = len(state.centroids)
+    occupied = np.flatnonzero(state.nearest >= 0)
+    if len(occupied) < 2:
+        return sparse.csr_array((n_clusters, n_clusters))
+    pairs = occupied[_nearby_pairs(state.centroids[occupied])]
+    step = SegmentStep(
+        state.centroids,
+        pairs,
+        np.linspace(0.0, 1.0, N_PLACES),
+        kernel,
+        inverse_square(state.bandwidth),
+    )
+    densities = rows.reduce(step).values
+    peaks = np.minimum(densities[:, 0], densities[:, -1])
+    lowest = densities.min(axis=1)
+    ratios = np.divide(lowest, peaks, out=np.zeros_like(peaks), where=peaks > 0)
+    first, second = pairs.T
+    upper = sparse.coo_array((ratios, (first, second)), shape=(n_clusters, n_clusters))
+    return sparse.csr_array(upper + upper.T)
+
+
+def redundant_pairs(ratios: sparse.csr_array, threshold: float) -> list[tuple[int, int]]:
+    """Return the pairs (i, j), i < j, whose ratio is above `threshold`, the highest first."""
+    upper = sparse.coo_array(sparse.triu(ratios, k=1))
+    chosen = upper.data > threshold
+    rows, columns, values = upper.row[chosen], upper.col[chosen], upper.data[chosen]
+    order = np.lexsort((columns, rows, -values))
+    return [(int(rows[i]), int(columns[i])) for i in order]
+
+
+def representatives(
+    pairs: list[tuple[int, int]], counts: npt.NDArray[np.int64]
+) -> npt.NDArray[np.intp]:
+    """Return the largest cluster of each group that `pairs` join, in increasing order."""
+    n_clusters = len(counts)
+    links = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    graph = sparse.coo_array((np.ones(len(links)), links.T), shape=(n_clusters, n_clusters))
+    _, group = connected_components(graph, directed=False)
+    order = np.lexsort((np.arange(n_clusters), -counts))
+    _, first = np.unique(group[order], return_index=True)
+    return np.sort(order[first])
+
+
+def _nearby_pairs(modes: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """Return (P, 2) pairs i < j of which one is among the nearest of the other."""
+    n_neighbors = min(N_NEIGHBORS, len(modes) - 1)
+    _, neighbors = nearest_rows(modes, None, n_neighbors)
+    pairs = np.stack([np.repeat(np.arange(len(modes)), n_neighbors), neighbors.ravel()], axis=1)
+    return np.unique(np.sort(pairs, axis=1), axis=0)

@@ -1,0 +1,157 @@
+"""K-modes at one bandwidth, and K-means, which is K-modes at an infinite one."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.rows.farthest_step import FarthestStep
+from modeclust.rows.mode_step import ModeStep, ModeSums
+from modeclust.rows.protocols import Rows
+
+Centers = npt.NDArray[np.float64]
+
+# Below this, in units in which the rows are about 1, t would not be finite.
+SMALLEST_BANDWIDTH = 1e-140
+
+
+class State(NamedTuple):
+    """Centroids at one bandwidth, and what the pass that ended there measured."""
+
+    bandwidth: float
+    centroids: Centers
+    objective: float  # L / sum of weights
+    inertia: float
+    counts: npt.NDArray[np.int64]
+    nearest: npt.NDArray[np.int64]  # the row nearest each centroid in its cluster
+    unsupported: npt.NDArray[np.bool_]  # clusters with rows, but none in the support
+    n_iter: int
+    residual: float  # the largest move of the last iteration
+    converged: bool
+
+
+def inverse_square(bandwidth: float) -> float:
+    """Return 1 / bandwidth^2, which is 0 for an infinite bandwidth."""
+    return float(max(bandwidth, SMALLEST_BANDWIDTH) ** -2.0)
+
+
+def solve(
+    rows: Rows,
+    centroids: Centers,
+    bandwidth: float,
+    *,
+    kernel: int,
+    max_iter: int,
+    mean_shift_iter: int = 1,
+    tol: float = 1e-4,
+) -> State:
+    """Alternate assignment and `mean_shift_iter` mode steps until nothing moves.
+
+    Stops when no label changes and no centroid moves by more than `tol` bandwidths, or
+    after `max_iter` iterations. The state returned is that of one last assignment: its
+    labels, counts and objective belong to its centroids.
+    """
+    n_iter, residual, converged = 0, np.inf, False
+    scale = inverse_square(bandwidth)
+    sums = rows.reduce(ModeStep(centroids, kernel, scale))
+    while n_iter < max_iter:
+        moved = sums.moved(centroids)
+        for _ in range(mean_shift_iter - 1):
+            moved = rows.reduce(ModeStep(moved, kernel, scale, reassign=False)).moved(moved)
+        n_iter += 1
+        residual = largest_move(centroids, moved)
+        converged = residual <= tol * bandwidth and sums.changed == 0
+        if converged:
+            break
+        centroids = moved
+        sums = rows.reduce(ModeStep(centroids, kernel, scale))
+    return _state(bandwidth, centroids, sums, n_iter, residual, converged)
+
+
+def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
+    """Run Lloyd's K-means from `centroids`, by scikit-learn's rules.
+
+    It stops when no label changes, when the squared moves of all centroids sum to at most
+    `tolerance`, or after `max_iter` iterations. A cluster with no weight takes the row
+    farthest from its centroid.
+    """
+    n_iter, residual, converged = 0, np.inf, False
+    sums = assign(rows, centroids)
+    while n_iter < max_iter and not converged:
+        refilled = _refill_empty(rows, centroids, sums)
+        n_iter += 1
+        # The labels of the first pass are new, whatever run left the old ones.
+        if n_iter > 1 and sums.changed == 0 and not refilled:
+            residual, converged = 0.0, True
+            break
+        moved = sums.moved(centroids)
+        residual = largest_move(centroids, moved)
+        converged = bool(np.sum(np.square(moved - centroids)) <= tolerance)
+        centroids = moved
+        sums = assign(rows, centroids)
+    return _state(np.inf, centroids, sums, n_iter, residual, converged)
+
+
+def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
+    """Return `state` with other centroids, and what a pass at its bandwidth measures there."""
+    sums = rows.reduce(ModeStep(centroids, kernel, inverse_square(state.bandwidth)))
+    return _state(state.bandwidth, centroids, sums, state.n_iter, state.residual, state.converged)
+
+
+def assign(rows: Rows, centroids: Centers) -> ModeSums:
+    """Give each row the label of its nearest centroid, and return the sums of K-means."""
+    # Every kernel pulls by 1 at t = 0, so that any of them will do.
+    return rows.reduce(ModeStep(centroids, kernel=0, inverse_squared_bandwidth=0.0))
+
+
+def largest_move(before: Centers, after: Centers) -> float:
+    """Return how far the centroid that moved farthest moved."""
+    return float(np.max(np.linalg.norm(after - before, axis=1)))
+
+
+def spread(rows: Rows) -> float:
+    """Return the weighted variance of the rows, averaged over the features."""
+    sums = assign(rows, np.zeros((1, rows.n_features)))
+    mean = sums.shift[0] / sums.mass[0]
+    variance = sums.inertia / sums.mass[0] - float(mean @ mean)
+    return float(max(variance, 0.0)) / rows.n_features
+
+
+def _refill_empty(rows: Rows, centroids: Centers, sums: ModeSums) -> bool:
+    """Move the rows farthest from their centroids to clusters without weight, if any."""
+    empty = np.flatnonzero(sums.mass == 0)
+    if len(empty) == 0:
+        return False
+    farthest = rows.reduce(FarthestStep(centroids, len(empty)))
+    donors = rows.labels_at(farthest.indices)
+    points = rows.take(farthest.indices).dense()
+    for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):
+        sums.mass[k] = pull
+        sums.shift[k] = pull * (x - centroids[k])
+        sums.mass[donor] -= pull
+        sums.shift[donor] -= pull * (x - centroids[donor])
+        if sums.mass[donor] <= 1e-9 * pull:  # rounding is all that is left
+            sums.mass[donor] = 0.0
+    return True
+
+
+def _state(
+    bandwidth: float,
+    centroids: Centers,
+    sums: ModeSums,
+    n_iter: int,
+    residual: float,
+    converged: bool,
+) -> State:
+    return State(
+        bandwidth=bandwidth,
+        centroids=centroids,
+        objective=sums.objective / sums.weight,
+        inertia=sums.inertia,
+        counts=sums.counts,
+        nearest=sums.nearest,
+        unsupported=(sums.mass == 0) & (sums.nearest >= 0),
+        n_iter=n_iter,
+        residual=residual,
+        converged=converged,
+    )

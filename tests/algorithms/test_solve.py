@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+import reference
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
+
+from modeclust.algorithms.solve import inverse_square, solve, solve_kmeans, spread
+from modeclust.kernels import KERNELS
+from modeclust.rows.memory import MemoryRows
+
+
+def test_iterations_are_those_of_the_reference(rng):
+    X = rng.normal(size=(200, 3))
+    centroids = X[:4].copy()
+    for name, kernel in KERNELS.items():
+        with MemoryRows(X) as rows:
+            state = solve(rows, centroids, 1.5, kernel=kernel, max_iter=5, tol=0)
+        expected = reference.kmodes(X, centroids, 1.5, 5, kernel=name)
+        np.testing.assert_allclose(state.centroids, expected, rtol=1e-10, err_msg=name)
+        assert state.n_iter == 5
+        assert state.objective == pytest.approx(reference.objective(X, expected, 1.5, name))
+
+
+def test_mode_steps_between_assignments(rng):
+    X = rng.normal(size=(200, 3))
+    centroids = X[:4].copy()
+    with MemoryRows(X) as rows:
+        state = solve(rows, centroids, 1.0, kernel=0, max_iter=2, mean_shift_iter=3, tol=0)
+    for _ in range(2):
+        labels = reference.assign(X, centroids)
+        for _ in range(3):
+            centroids = reference.mode_step(X, labels, centroids, 1.0)
+    np.testing.assert_allclose(state.centroids, centroids, rtol=1e-10)
+
+
+def test_it_stops_where_labels_and_centroids_are_still(rng):
+    X = np.concatenate([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 8])
+    with MemoryRows(X) as rows:
+        state = solve(rows, X[[0, 50]], 1.0, kernel=0, max_iter=1000, tol=1e-6)
+        assert state.converged
+        assert state.residual <= 1e-6
+        again = solve(rows, state.centroids, 1.0, kernel=0, max_iter=1000, tol=1e-6)
+    assert again.n_iter == 1
+    np.testing.assert_array_equal(again.centroids, state.centroids)
+
+
+def test_state_belongs_to_its_centroids(rng):
+    X = rng.normal(size=(300, 2))
+    with MemoryRows(X) as rows:
+        for max_iter in (1, 7, 500):
+            state = solve(rows, X[:3], 0.7, kernel=0, max_iter=max_iter)
+            labels = reference.assign(X, state.centroids)
+            np.testing.assert_array_equal(rows.labels(), labels)
+            np.testing.assert_array_equal(state.counts, np.bincount(labels, minlength=3))
+            distances = reference.squared_distances(X, state.centroids)
+            for k in range(3):
+                own = np.flatnonzero(labels == k)
+                assert state.nearest[k] == own[distances[own, k].argmin()]
+
+
+def test_kmeans_follows_scikit_learn(rng):
+    # Without the ties between points that were measured to one decimal.
+    X = load_iris().data + rng.normal(scale=1e-6, size=(150, 4))
+    for seed in range(5):
+        start = X[np.random.default_rng(seed).choice(150, 5, replace=False)]
+        for max_iter in (1, 3, 300):
+            for tol in (0.0, 1e-4, 0.1):
+                theirs = KMeans(5, init=start, n_init=1, max_iter=max_iter, tol=tol)
+                with np.errstate(all="ignore"):
+                    theirs.fit(X)
+                with MemoryRows(X) as rows:
+                    ours = solve_kmeans(
+                        rows, start, max_iter=max_iter, tolerance=tol * spread(rows)
+                    )
+                    np.testing.assert_array_equal(rows.labels(), theirs.labels_)
+                np.testing.assert_allclose(ours.centroids, theirs.cluster_centers_, rtol=1e-12)
+                assert ours.inertia == pytest.approx(theirs.inertia_, rel=1e-12)
+                assert ours.n_iter == theirs.n_iter_
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_an_empty_cluster_takes_the_farthest_row_as_in_scikit_learn(rng, is_sparse):
+    X = np.concatenate([rng.normal(size=(40, 2)), [[30.0, 0.0], [0.0, 20.0]]])
+    weight = rng.uniform(0.5, 2.0, size=len(X))
+    start = np.array([[0.0, 0.0], [500.0, 500.0], [-500.0, 0.0], [1.0, 1.0]])
+    theirs = KMeans(4, init=start, n_init=1, tol=0).fit(X, sample_weight=weight)
+    with MemoryRows(sparse.csr_array(X) if is_sparse else X, weight=weight) as rows:
+        ours = solve_kmeans(rows, start, max_iter=300, tolerance=0.0)
+        np.testing.assert_array_equal(rows.labels(), theirs.labels_)
+    np.testing.assert_allclose(ours.centroids, theirs.cluster_centers_, rtol=1e-10, atol=1e-14)
+
+
+def test_on_the_path_an_empty_cluster_keeps_its_centroid():
+    X = np.array([[0.0], [1.0], [2.0]])
+    start = np.array([[1.0], [99.0]])
+    with MemoryRows(X) as rows:
+        state = solve(rows, start, 1.0, kernel=0, max_iter=10)
+    assert state.counts.tolist() == [3, 0]
+    assert state.nearest.tolist() == [1, -1]
+    assert state.centroids[1, 0] == 99.0
+    assert not state.unsupported.any()
+
+
+def test_a_centroid_with_no_point_in_the_support_stays():
+    X = np.array([[0.0], [1.0], [9.0], [11.0]])
+    with MemoryRows(X) as rows:
+        state = solve(rows, np.array([[0.4], [10.0]]), 0.9, kernel=1, max_iter=10)
+    assert state.unsupported.tolist() == [False, True]
+    assert state.centroids.ravel().tolist() == [0.5, 10.0]
+
+
+def test_spread_is_the_mean_variance(rng):
+    X = rng.normal(size=(500, 3)) * [1, 2, 3] + 7
+    weight = rng.integers(0, 4, size=500).astype(float)
+    with MemoryRows(X) as rows:
+        assert spread(rows) == pytest.approx(X.var(axis=0).mean(), rel=1e-12)
+    with MemoryRows(X, weight=weight) as rows:
+        repeated = np.repeat(X, weight.astype(int), axis=0)
+        assert spread(rows) == pytest.approx(repeated.var(axis=0).mean(), rel=1e-12)
+
+
+def test_inverse_square_of_any_bandwidth_is_finite():
+    assert inverse_square(np.inf) == 0.0
+    assert inverse_square(2.0) == 0.25
+    assert np.isfinite(inverse_square(5e-324))
