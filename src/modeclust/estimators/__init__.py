@@ -1,0 +1,1 @@
+"""What users import: estimators and functions that validate, call and store."""

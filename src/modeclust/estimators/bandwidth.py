@@ -1,0 +1,130 @@
+"""The bandwidth rules as a function."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+
+from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, global_bandwidth, local_scales
+from modeclust.estimators.validation import Floats, check_rows, check_weights
+from modeclust.rows.units import Units
+
+
+@validate_params(
+    {
+        "rule": [StrOptions(set(RULES))],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "local": ["boolean"],
+        "n_samples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    },
+    prefer_skip_nested_validation=True,
+)
+def estimate_bandwidth(
+    X: Any,
+    rule: str = "knn",
+    n_neighbors: int = 10,
+    local: bool = False,
+    n_samples: int = N_SAMPLES,
+    *,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> float | Floats:
+    """Estimate a bandwidth from the data.
+
+    - "knn": the mean distance of a row to its `n_neighbors`-th nearest other row.
+    - "scott": s N^(-1/(D+4)), with s^2 the variance averaged over the features.
+    - "silverman": s (4 / ((D+2) N))^(1/(D+4)).
+    - "likelihood": the bandwidth of the gaussian kernel density with the highest
+      leave-one-out likelihood, compared on at most 1,000 rows.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data.
+    rule : {"knn", "silverman", "scott", "likelihood"}, default="knn"
+        The rule.
+    n_neighbors : int, default=10
+        Which neighbour "knn" and `local` measure the distance to; at most the number of other
+        rows.
+    local : bool, default=False
+        Give one value for each row: the rule's value times the row's own neighbour distance
+        over the mean one.
+    n_samples : int, default=5000
+        With more rows than this, "knn" averages over that many rows drawn at random, each
+        with its true neighbours; with `local`, neighbours are sought among that many rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows. Whole numbers count as repeated rows; other weights only
+        weigh the averages. Rows of weight 0 count as missing.
+    random_state : int, RandomState instance or None, default=None
+        Chooses the rows where they are sampled.
+    n_jobs : int, default=None
+        Number of threads of the neighbour search.
+
+    Returns
+    -------
+    float or ndarray of shape (n_samples,)
+        The bandwidth, always positive; 1.0 where all rows are equal. With `local`, one for
+        each row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from modeclust import estimate_bandwidth
+    >>> X = load_iris().data
+    >>> round(estimate_bandwidth(X), 3)
+    0.558
+    >>> estimate_bandwidth(X, local=True).shape
+    (150,)
+    """
+    X = check_rows(X, min_rows=2)
+    weight = check_weights(sample_weight, X)
+    units = Units.of(X)
+    bandwidth, scales = choose_bandwidth(
+        units.inward(X),
+        weight,
+        rule,
+        local=local,
+        n_neighbors=n_neighbors,
+        n_samples=n_samples,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    bandwidth *= units.scale
+    return bandwidth if scales is None else bandwidth * scales
+
+
+def choose_bandwidth(
+    X: Any,
+    weight: Floats | None,
+    rule: str | float,
+    *,
+    local: bool,
+    n_neighbors: int = 10,
+    n_samples: int = N_SAMPLES,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[float, Floats | None]:
+    """Return the bandwidth by a rule, or as given, and the local scales if wanted.
+
+    `X` is in units that suit it. Rows of weight 0 get a scale of 1.
+    """
+    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
+    rows = X if isinstance(present, slice) else X[present]
+    weights = np.ones(X.shape[0]) if weight is None else weight[present]
+    options = {
+        "n_neighbors": n_neighbors,
+        "n_samples": n_samples,
+        "rng": check_random_state(random_state),
+        "n_jobs": n_jobs,
+    }
+    bandwidth = global_bandwidth(rows, weights, rule, **options) if isinstance(rule, str) else rule
+    if not local:
+        return bandwidth, None
+    scales = np.ones(X.shape[0])
+    scales[present] = local_scales(rows, weights, **options)
+    return bandwidth, scales

@@ -1,0 +1,663 @@
+"""K-modes: the estimator, and the path as a function."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+    clone,
+)
+from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+from sklearn.utils.validation import check_is_fitted
+
+from modeclust.algorithms.bandwidth import RULES
+from modeclust.algorithms.homotopy import automatic_start, schedule
+from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
+from modeclust.algorithms.solve import Centers, State, assign, inverse_square
+from modeclust.estimators.bandwidth import choose_bandwidth
+from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.validation import (
+    check_bandwidths,
+    check_centers,
+    check_cluster_count,
+    check_rows,
+    check_scales,
+    check_weights,
+    is_array,
+)
+from modeclust.kernels import KERNELS
+from modeclust.path import Path
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.units import Units
+
+POSITIVE = Interval(Real, 0, None, closed="right")
+COUNT = Interval(Integral, 1, None, closed="left")
+CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [COUNT],
+    "kernel": [StrOptions(set(KERNELS))],
+    "path_iter": [COUNT],
+    "max_iter": [COUNT],
+    "mean_shift_iter": [COUNT],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "n_init": [COUNT],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+    "store_labels": ["boolean", StrOptions({"auto"})],
+}
+
+
+class KModes(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    CallbackSupportMixin,
+    BaseEstimator,
+):
+    r"""K-modes clustering: exactly K clusters, and a mode of its own density for each.
+
+    Maximises
+
+    .. math:: L(R, C) = \sum_n q_n \sum_k r_{nk} G(\|x_n - c_k\|^2 / (\sigma s_n)^2)
+
+    over assignments R and centroids C, with sample weights q, local scales s (1 by default) and
+    a kernel G: each cluster has a kernel density of its own, and its centroid sits on a peak
+    of it. It starts from the best of `n_init` K-means runs, which is the same problem at an
+    infinite bandwidth, and lowers the bandwidth to the target. What it finds on the way is
+    kept in `path_`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        The number of clusters K.
+    bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
+        The target bandwidth, or a rule that estimates it (`estimate_bandwidth`). ``np.inf`` is
+        plain K-means.
+    kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
+        The kernel. "epanechnikov" and "biweight" end at one bandwidth from the centroid.
+    adaptive : bool, default=False
+        Give each point a scale of its own: the distance to its 10th neighbour over the mean
+        such distance.
+    n_bandwidths : int, default=20
+        Number of bandwidths after K-means, target included.
+    start_bandwidth : float or "auto", default="auto"
+        The first of them. "auto" starts where the K-means centroids are still nearly still.
+    path_iter : int, default=10
+        Most iterations at each bandwidth on the way.
+    max_iter : int, default=300
+        Most iterations at the target, and of each K-means run.
+    mean_shift_iter : int, default=1
+        Mode steps between two assignments.
+    tol : float, default=1e-4
+        The target is reached when no label changes and no centroid moves farther than `tol`
+        bandwidths. K-means runs stop by scikit-learn's rule with the same `tol`.
+    init : {"k-means++", "random"}, callable or array-like of shape (n_clusters, n_features), \
+            default="k-means++"
+        Where K-means starts, as in scikit-learn. With more than 8,192 rows (or 50 a cluster)
+        seeds are drawn from a random sample of that many. A callable takes X, n_clusters and a
+        random state and returns an array.
+    n_init : int, default=10
+        Number of K-means runs, of which the one of least inertia is followed; one if `init` is
+        an array.
+    random_state : int, RandomState instance or None, default=None
+        Determines the seeds, and the rows sampled to estimate a bandwidth.
+    n_jobs : int, default=None
+        Number of threads: None is all cores, or ``OMP_NUM_THREADS`` where that is set. Any
+        number gives the same bits.
+    store_labels : bool or "auto", default="auto"
+        Whether `path_` keeps the labels at every bandwidth; "auto" does up to ten million.
+    verbose : int, default=0
+        With 1, print one line for each bandwidth.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The modes.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row.
+    bandwidth_ : float
+        The bandwidth at the end of the path.
+    objective_ : float
+        L over the sum of the weights, between 0 and 1.
+    inertia_ : float
+        Sum of q |x - c|^2 / s^2: at an infinite bandwidth, what K-means minimises.
+    n_iter_ : int
+        Number of iterations along the path, without those of K-means restarts that lost.
+    counts_ : ndarray of shape (n_clusters,)
+        Number of rows in each cluster.
+    exemplar_indices_ : ndarray of shape (n_clusters,)
+        The row nearest to each centroid within its cluster; -1 where the cluster is empty.
+    redundancy_ : csr_array of shape (n_clusters, n_clusters)
+        For pairs of nearby modes, the lowest density of their points on the way from one to the
+        other, over the lower of their peaks; see `redundant_clusters`.
+    path_ : Path
+        Centroids, sizes and objective at every bandwidth, K-means first.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    See Also
+    --------
+    kmodes_path : The path over any bandwidths.
+    estimate_bandwidth : The rules for the bandwidth.
+
+    Notes
+    -----
+    A cluster that loses all its points along the path keeps its centroid, so that K modes
+    always come back; a warning names it.
+
+    References
+    ----------
+    Carreira-Perpiñán, M. Á. & Wang, W. (2013). The K-modes algorithm for clustering.
+    arXiv:1304.6478. The objective is eq. (4), the mode step eq. (3).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from modeclust import KModes
+    >>> X = load_digits().data
+    >>> model = KModes(n_clusters=10, random_state=0).fit(X)
+    >>> model.cluster_centers_.shape
+    (10, 64)
+    >>> len(model.path_)
+    21
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CONSTRAINTS,
+        "bandwidth": [POSITIVE, StrOptions(set(RULES))],
+        "adaptive": ["boolean"],
+        "n_bandwidths": [COUNT],
+        "start_bandwidth": [POSITIVE, StrOptions({"auto"})],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        bandwidth: float | str = "knn",
+        kernel: str = "gaussian",
+        adaptive: bool = False,
+        n_bandwidths: int = 20,
+        start_bandwidth: float | str = "auto",
+        path_iter: int = 10,
+        max_iter: int = 300,
+        mean_shift_iter: int = 1,
+        tol: float = 1e-4,
+        init: Any = "k-means++",
+        n_init: int = 10,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        store_labels: bool | str = "auto",
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.adaptive = adaptive
+        self.n_bandwidths = n_bandwidths
+        self.start_bandwidth = start_bandwidth
+        self.path_iter = path_iter
+        self.max_iter = max_iter
+        self.mean_shift_iter = mean_shift_iter
+        self.tol = tol
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.store_labels = store_labels
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
+    ) -> Self:
+        """Find K clusters and their modes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The data. Float32 stays float32; CSR stays sparse; `np.memmap` is read in blocks.
+        y : Ignored
+            Not used, present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights q >= 0 of the rows.
+        sample_scale : array-like of shape (n_samples,), default=None
+            Scales s > 0 that multiply the bandwidth at each row; not with ``adaptive=True``.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        X = check_rows(X, estimator=self, min_rows=2)
+        rng = check_random_state(self.random_state)
+        with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
+            seeds = problem.seeds(self.init, rng)
+            n_init = 1 if is_array(self.init) else self.n_init
+            n_bandwidths = 0 if np.isinf(target) else self.n_bandwidths
+            record = Record.begin(problem, self.store_labels, n_bandwidths + 1)
+            root = self._init_callback_context(max_subtasks=2 if n_bandwidths else 1)
+            told = {"estimator": self, "X": X, "y": y}
+            root.call_on_fit_task_begin(**told)
+
+            runs = problem.kmeans(seeds, n_init)
+            task = root.subcontext("k-means", max_subtasks=n_init)
+            means = record.add_best(_watched(runs, task, "restart", problem, told))
+            self._print(means, problem.units)
+            if n_bandwidths:
+                start = self._start_bandwidth(problem, means, target)
+                states = problem.follow(means.centroids, schedule(start, target, n_bandwidths))
+                task = root.subcontext("path", max_subtasks=n_bandwidths)
+                for state in _watched(states, task, "bandwidth", problem, told):
+                    record.add(state)
+                    self._print(state, problem.units)
+            self._store(record)
+            root.call_on_fit_task_end(**told, reconstruction_attributes={})
+        record.warn(stacklevel=5)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+        """Return the nearest mode of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        with self._measure(X) as (rows, centroids, _):
+            assign(rows, centroids)
+            return rows.labels()
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Return the distance of each row to each mode.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            The distances.
+        """
+        with self._measure(X) as (rows, centroids, units):
+            distances = rows.distances(centroids)
+            return distances if units.are_plain else distances * rows.dtype.type(units.scale)
+
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
+    ) -> float:
+        """Return the objective of the modes on `X`, over the sum of its weights.
+
+        It is the mean kernel value at each row's nearest mode, between 0 and 1, and is 1
+        for any data at an infinite bandwidth.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New data.
+        y : Ignored
+            Not used, present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        sample_scale : array-like of shape (n_samples,), default=None
+            Local scales of the rows; 1 by default, also for an adaptive fit.
+
+        Returns
+        -------
+        float
+            The mean objective.
+        """
+        with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
+            inverse = inverse_square(self.bandwidth_ / units.scale)
+            sums = rows.reduce(ModeStep(centroids, KERNELS[self.kernel], inverse))
+        return sums.objective / sums.weight
+
+    def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
+        """Return pairs of clusters between whose modes the density does not dip.
+
+        Two clusters are redundant where the lowest density of their pooled points on the
+        segment between their modes is above `threshold` times the lower of the two
+        peaks: K may then be too large.
+
+        Parameters
+        ----------
+        threshold : float, default=0.9
+            Between 0 and 1; higher asks for less of a dip.
+
+        Returns
+        -------
+        list of tuple of int
+            Pairs (i, j) with i < j, the most redundant first.
+        """
+        check_is_fitted(self)
+        if not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be between 0 and 1, got {threshold!r}.")
+        if np.isinf(self.bandwidth_):
+            raise ValueError(
+                "redundant_clusters compares densities and needs a finite bandwidth; this "
+                "model was fitted with bandwidth=np.inf."
+            )
+        return redundant_pairs(self.redundancy_, threshold)
+
+    def merge_redundant(
+        self,
+        X: Any,
+        *,
+        threshold: float = 0.9,
+        sample_weight: Any = None,
+        sample_scale: Any = None,
+    ) -> Self:
+        """Return a new model in which redundant clusters are one.
+
+        Of each group of redundant clusters the mode of the largest is kept, and K-modes runs
+        again from the modes kept, at this model's bandwidth; and so on until no two clusters
+        are redundant.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The data that the model was fitted on.
+        threshold : float, default=0.9
+            As in `redundant_clusters`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        sample_scale : array-like of shape (n_samples,), default=None
+            Local scales of the rows.
+
+        Returns
+        -------
+        KModes
+            A fitted model with as many clusters as are left; this one if none is redundant.
+        """
+        model, pairs = self, self.redundant_clusters(threshold)
+        while pairs:
+            kept = representatives(pairs, model.counts_)
+            model = model._refit(X, kept, sample_weight, sample_scale)
+            pairs = model.redundant_clusters(threshold)
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @contextmanager
+    def _open(
+        self, X: Any, sample_weight: Any, sample_scale: Any, rng: np.random.RandomState
+    ) -> Iterator[tuple[Problem, float]]:
+        """Check what `check_rows` has not, and open the problem with its target bandwidth."""
+        weight = check_weights(sample_weight, X)
+        scale = check_scales(sample_scale, X)
+        check_cluster_count(self.n_clusters, X)
+        if is_array(self.init):
+            check_centers(self.init, self.n_clusters, X.shape[1])
+        if self.adaptive and scale is not None:
+            raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
+        units = Units.of(X)
+        rows = units.inward(X)
+        target, local = choose_bandwidth(
+            rows,
+            weight,
+            self.bandwidth if isinstance(self.bandwidth, str) else self.bandwidth / units.scale,
+            local=self.adaptive,
+            random_state=rng,
+            n_jobs=self.n_jobs,
+        )
+        self._check_start(target * units.scale)
+        with Problem.opened(
+            X,
+            rows,
+            units,
+            weight=weight,
+            scale=local if self.adaptive else scale,
+            kernel=self.kernel,
+            n_clusters=self.n_clusters,
+            n_jobs=self.n_jobs,
+            path_iter=self.path_iter,
+            max_iter=self.max_iter,
+            mean_shift_iter=self.mean_shift_iter,
+            tol=self.tol,
+        ) as problem:
+            yield problem, target
+
+    def _check_start(self, target: float) -> None:
+        start = self.start_bandwidth
+        if isinstance(start, str) or self.n_bandwidths == 1 or np.isinf(target):
+            return
+        if not target < start < np.inf:
+            raise ValueError(
+                f"start_bandwidth must be finite and greater than the target bandwidth, "
+                f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
+            )
+
+    def _start_bandwidth(self, problem: Problem, means: State, target: float) -> float:
+        if isinstance(self.start_bandwidth, str):
+            return automatic_start(problem.rows, means, problem.kernel, target)
+        return self.start_bandwidth / problem.units.scale
+
+    def _print(self, state: State, units: Units) -> None:
+        if self.verbose:
+            print(
+                f"[KModes] bandwidth {state.bandwidth * units.scale:<10.5g} "
+                f"objective {state.objective:.6f}  iterations {state.n_iter:<3d} "
+                f"sizes {state.counts.min()} to {state.counts.max()}"
+            )
+
+    def _store(self, record: Record) -> None:
+        """Set the fitted attributes, all from the last state of the path."""
+        problem = record.problem
+        record.round_last()
+        self.path_ = record.path(getattr(self, "feature_names_in_", None))
+        last, point = record.states[-1], self.path_[-1]
+        self.cluster_centers_ = point.centers.copy()
+        self.labels_ = problem.rows.labels()
+        self.bandwidth_ = point.bandwidth
+        self.objective_ = point.objective
+        self.inertia_ = point.inertia
+        self.counts_ = point.counts.copy()
+        self.n_iter_ = int(self.path_.n_iter.sum())
+        self.exemplar_indices_ = last.nearest
+        self.redundancy_ = density_ratios(problem.rows, last, problem.kernel)
+        self._n_features_out = self.n_clusters
+
+    @contextmanager
+    def _measure(
+        self, X: Any, sample_weight: Any = None, sample_scale: Any = None
+    ) -> Iterator[tuple[MemoryRows, Centers, Units]]:
+        """Open new rows, and give the centroids in the units that suit them."""
+        check_is_fitted(self)
+        X = check_rows(X, estimator=self, reset=False)
+        units = Units.of(X)
+        with MemoryRows(
+            units.inward(X),
+            weight=check_weights(sample_weight, X),
+            scale=check_scales(sample_scale, X),
+            n_clusters=len(self.cluster_centers_),
+            n_jobs=self.n_jobs,
+        ) as rows:
+            yield rows, units.inward(self.cluster_centers_.astype(np.float64)), units
+
+    def _refit(
+        self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any
+    ) -> Self:
+        """Return a model with the clusters `kept`, run again at this model's bandwidth."""
+        centers = self.cluster_centers_[kept].astype(np.float64)
+        model: Self = clone(self).set_params(
+            n_clusters=len(kept), init=centers, bandwidth=self.bandwidth_
+        )
+        X = check_rows(X, estimator=model, min_rows=2)
+        rng = check_random_state(self.random_state)
+        with model._open(X, sample_weight, sample_scale, rng) as (problem, target):
+            record = Record.begin(problem, self.store_labels, 1)
+            for state in problem.follow(problem.units.inward(centers), np.array([target])):
+                record.add(state)
+            model._store(record)
+        record.warn(stacklevel=4)
+        return model
+
+
+def _watched(
+    states: Iterator[State],
+    task: CallbackContext,
+    subtask_name: str,
+    problem: Problem,
+    told: dict[str, Any],
+) -> Iterator[State]:
+    """Yield the states, telling the callbacks of each, until one asks to stop."""
+    task.call_on_fit_task_begin(**told)
+    for _ in range(task.max_subtasks):
+        subtask = task.subcontext(subtask_name)
+        subtask.call_on_fit_task_begin(**told)
+        state = next(states)
+        yield state
+        if subtask.call_on_fit_task_end(
+            **told, reconstruction_attributes=partial(_as_fitted, state, problem)
+        ):
+            break
+    task.call_on_fit_task_end(**told)
+
+
+def _as_fitted(state: State, problem: Problem) -> dict[str, Any]:
+    """Return the attributes that make an estimator of `state`, for callbacks."""
+    centers = problem.units.outward(state.centroids)
+    return {
+        "cluster_centers_": centers.astype(problem.rows.dtype),
+        "bandwidth_": state.bandwidth * problem.units.scale,
+        "_n_features_out": problem.n_clusters,
+    }
+
+
+@validate_params(
+    {
+        **CONSTRAINTS,
+        "bandwidths": ["array-like"],
+    },
+    prefer_skip_nested_validation=True,
+)
+def kmodes_path(
+    X: Any,
+    n_clusters: int = 8,
+    *,
+    bandwidths: Any,
+    kernel: str = "gaussian",
+    init: Any = "k-means++",
+    n_init: int = 10,
+    path_iter: int = 10,
+    max_iter: int = 300,
+    mean_shift_iter: int = 1,
+    tol: float = 1e-4,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    sample_weight: Any = None,
+    sample_scale: Any = None,
+    store_labels: bool | str = "auto",
+) -> Path:
+    """Follow K-modes over any decreasing bandwidths.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data.
+    n_clusters : int, default=8
+        The number of clusters K.
+    bandwidths : array-like of shape (S,)
+        Positive and decreasing. With ``np.inf`` first, the path starts with the best of
+        `n_init` K-means runs; without it, from `init` as it is.
+    kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
+        The kernel.
+    init : {"k-means++", "random"}, callable or array-like of shape (n_clusters, n_features), \
+            default="k-means++"
+        The first centroids, as in `KModes`.
+    n_init : int, default=10
+        Number of K-means runs.
+    path_iter : int, default=10
+        Most iterations at each bandwidth but the last. One iteration is one assignment and
+        `mean_shift_iter` mode steps.
+    max_iter : int, default=300
+        Most iterations at the last bandwidth, and of each K-means run.
+    mean_shift_iter : int, default=1
+        Mode steps between two assignments.
+    tol : float, default=1e-4
+        As in `KModes`.
+    random_state : int, RandomState instance or None, default=None
+        Determines the seeds.
+    n_jobs : int, default=None
+        Number of threads, as in `KModes`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights q >= 0 of the rows.
+    sample_scale : array-like of shape (n_samples,), default=None
+        Scales s > 0 that multiply the bandwidth at each row.
+    store_labels : bool or "auto", default="auto"
+        Whether the path keeps the labels at every bandwidth; "auto" does up to ten million.
+
+    Returns
+    -------
+    Path
+        The clustering at each bandwidth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from modeclust import kmodes_path
+    >>> X, _ = make_moons(500, noise=0.1, random_state=0)
+    >>> kmodes_path(X, 2, bandwidths=[np.inf, *np.geomspace(1, 0.4, 10)], random_state=0)
+    Path(11 bandwidths from inf to 0.4, 2 clusters, 2 features)
+    """
+    X = check_rows(X, min_rows=2)
+    bandwidths = check_bandwidths(bandwidths)
+    weight = check_weights(sample_weight, X)
+    scale = check_scales(sample_scale, X)
+    check_cluster_count(n_clusters, X)
+    units = Units.of(X)
+    rng = check_random_state(random_state)
+    with Problem.opened(
+        X,
+        units.inward(X),
+        units,
+        weight=weight,
+        scale=scale,
+        kernel=kernel,
+        n_clusters=n_clusters,
+        n_jobs=n_jobs,
+        path_iter=path_iter,
+        max_iter=max_iter,
+        mean_shift_iter=mean_shift_iter,
+        tol=tol,
+    ) as problem:
+        record = Record.begin(problem, store_labels, len(bandwidths))
+        seeds = problem.seeds(init, rng)
+        if np.isinf(bandwidths[0]):
+            centroids = record.add_best(problem.kmeans(seeds, n_init)).centroids
+            bandwidths = bandwidths[1:]
+        else:
+            centroids = next(seeds)
+        for state in problem.follow(centroids, bandwidths / units.scale):
+            record.add(state)
+        record.round_last()
+    record.warn(stacklevel=4)
+    return record.path()

@@ -1,0 +1,9 @@
+"""Warnings of the library, to be filtered by their class."""
+
+
+class EmptyClusterWarning(UserWarning):
+    """A cluster lost all its points on the path, and kept its centroid."""
+
+
+class EmptySupportWarning(UserWarning):
+    """A compact kernel reaches no point of a cluster, and its centroid stays in place."""

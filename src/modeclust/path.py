@@ -1,0 +1,181 @@
+"""The path: what K-modes finds at every bandwidth, from K-means to the target."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.floating[Any]]
+
+
+class PathPoint(NamedTuple):
+    """The clustering at one bandwidth of a path."""
+
+    bandwidth: float
+    centers: Floats  # (K, D)
+    objective: float
+    inertia: float
+    counts: npt.NDArray[np.int64]  # (K,)
+    n_iter: int
+    labels: npt.NDArray[np.integer[Any]] | None  # (N,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """Clusterings at decreasing bandwidths, each started from the one before.
+
+    ``len(path)`` is the number of bandwidths S; ``path[i]`` is a `PathPoint`, and iterating
+    yields them in order.
+
+    Attributes
+    ----------
+    bandwidths : ndarray of shape (S,)
+        Decreasing; infinite first where the path begins with K-means.
+    centers : ndarray of shape (S, K, D)
+        The centroids.
+    objectives : ndarray of shape (S,)
+        L / sum of weights, in [0, 1]; it is 1 at an infinite bandwidth.
+    inertias : ndarray of shape (S,)
+        The weighted sum of squared distances to the centroids, as in K-means.
+    counts : ndarray of shape (S, K)
+        Number of rows in each cluster.
+    n_iter : ndarray of shape (S,)
+        Number of iterations.
+    labels : ndarray of shape (S, N) or None
+        The label of each row, where labels were kept.
+    feature_names : sequence of str or None
+        Names of the D features, used by `to_frame`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modeclust import kmodes_path
+    >>> X = np.array([[0.0], [1.0], [1.1], [1.2], [10.0], [11.0]])
+    >>> path = kmodes_path(X, 2, bandwidths=[np.inf, 2.0, 1.0, 0.5], init=X[[0, 4]])
+    >>> len(path)
+    4
+    >>> path.at(0.5).centers.round(2).ravel()
+    array([ 1.06, 10.5 ])
+    """
+
+    bandwidths: npt.NDArray[np.float64]
+    centers: Floats
+    objectives: npt.NDArray[np.float64]
+    inertias: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+    n_iter: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.integer[Any]] | None = None
+    feature_names: Sequence[str] | None = field(default=None)
+
+    def __len__(self) -> int:
+        return len(self.bandwidths)
+
+    def __getitem__(self, index: int) -> PathPoint:
+        return PathPoint(
+            bandwidth=float(self.bandwidths[index]),
+            centers=self.centers[index],
+            objective=float(self.objectives[index]),
+            inertia=float(self.inertias[index]),
+            counts=self.counts[index],
+            n_iter=int(self.n_iter[index]),
+            labels=None if self.labels is None else self.labels[index],
+        )
+
+    def __iter__(self) -> Iterator[PathPoint]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        _, n_clusters, n_features = self.centers.shape
+        return (
+            f"Path({len(self)} bandwidths from {self.bandwidths[0]:.4g} to "
+            f"{self.bandwidths[-1]:.4g}, {n_clusters} clusters, {n_features} features)"
+        )
+
+    def at(self, bandwidth: float) -> PathPoint:
+        """Return the point of the path whose bandwidth is nearest to `bandwidth`.
+
+        Nearest is by ratio. A bandwidth that the path does not reach is an error.
+
+        Parameters
+        ----------
+        bandwidth : float
+            A positive number, or ``np.inf`` for the K-means point.
+
+        Returns
+        -------
+        PathPoint
+            The clustering there.
+        """
+        if not bandwidth > 0:
+            raise ValueError(f"bandwidth must be > 0, got {bandwidth!r}.")
+        smallest = self.bandwidths[-1]
+        if bandwidth < smallest * (1 - 1e-9):
+            raise ValueError(
+                f"bandwidth={bandwidth!r} is below the end of the path, {smallest:.6g}; "
+                "fit with a smaller target bandwidth to reach it."
+            )
+        if np.isinf(bandwidth):
+            return self[0]
+        ratios = np.abs(np.log(self.bandwidths) - np.log(bandwidth))
+        return self[int(np.argmin(ratios))]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the path as a table with one row for each bandwidth and cluster.
+
+        Its columns are `step`, `bandwidth`, `objective`, `inertia`, `n_iter`, `cluster`,
+        `count`, and one for each feature of the centroid.
+
+        Parameters
+        ----------
+        backend : {"polars", "pandas", "dict"}, optional
+            What to return. By default a polars or pandas frame, whichever is in use or else
+            installed, and a dict of arrays where neither is.
+
+        Returns
+        -------
+        polars.DataFrame, pandas.DataFrame or dict of ndarray
+            The table.
+        """
+        n_steps, n_clusters, n_features = self.centers.shape
+        names = self.feature_names
+        if names is None:
+            names = [f"x{j}" for j in range(n_features)]
+        columns: dict[str, Any] = {
+            "step": np.repeat(np.arange(n_steps), n_clusters),
+            "bandwidth": np.repeat(self.bandwidths, n_clusters),
+            "objective": np.repeat(self.objectives, n_clusters),
+            "inertia": np.repeat(self.inertias, n_clusters),
+            "n_iter": np.repeat(self.n_iter, n_clusters),
+            "cluster": np.tile(np.arange(n_clusters), n_steps),
+            "count": self.counts.ravel(),
+        }
+        coordinates = self.centers.reshape(n_steps * n_clusters, n_features)
+        for name, values in zip(names, coordinates.T, strict=True):
+            # A feature may have the name of a column above.
+            columns[f"{name}_" if name in columns else str(name)] = values
+        backend = backend or _installed_backend()
+        if backend == "polars":
+            import polars as pl
+
+            return pl.DataFrame(columns)
+        if backend == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        if backend == "dict":
+            return columns
+        raise ValueError(f"backend must be 'polars', 'pandas' or 'dict', got {backend!r}.")
+
+
+def _installed_backend() -> str:
+    for name in ("polars", "pandas"):
+        if name in sys.modules:
+            return name
+    for name in ("polars", "pandas"):
+        if find_spec(name) is not None:
+            return name
+    return "dict"

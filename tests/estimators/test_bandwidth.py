@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+import reference
+from scipy import sparse
+from scipy.stats import gaussian_kde
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.neighbors import KernelDensity
+
+from modeclust import estimate_bandwidth
+from modeclust.algorithms.bandwidth import RULES
+
+rules = pytest.mark.parametrize("rule", RULES)
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 10, 30])
+@pytest.mark.parametrize("n_features", [1, 3, 40])
+def test_knn_is_the_mean_distance_to_the_kth_other_row(rng, n_neighbors, n_features):
+    X = rng.normal(size=(150, n_features))
+    expected = reference.knn_bandwidth(X, n_neighbors)
+    assert estimate_bandwidth(X, n_neighbors=n_neighbors) == pytest.approx(expected, rel=1e-10)
+
+
+def test_knn_by_hand():
+    X = np.array([[0.0], [1.0], [3.0]])
+    assert estimate_bandwidth(X, n_neighbors=1) == pytest.approx((1 + 1 + 2) / 3)
+    # There are only two other rows.
+    assert estimate_bandwidth(X, n_neighbors=10) == pytest.approx((3 + 2 + 3) / 3)
+
+
+def test_normal_reference_rules_are_scipys_in_one_dimension(rng):
+    x = rng.normal(size=500) * 3 + 5
+    for rule in ("scott", "silverman"):
+        expected = gaussian_kde(x, rule).factor * x.std(ddof=1)
+        assert estimate_bandwidth(x[:, None], rule) == pytest.approx(expected, rel=1e-10)
+
+
+def test_likelihood_is_the_best_left_out_density(rng):
+    X, _ = make_blobs(120, 2, random_state=0)
+    found = estimate_bandwidth(X, "likelihood")
+
+    def left_out(bandwidth):
+        total = 0.0
+        for n in range(len(X)):
+            others = np.delete(X, n, axis=0)
+            total += KernelDensity(bandwidth=bandwidth).fit(others).score(X[n : n + 1])
+        return total
+
+    best = left_out(found)
+    for factor in (0.5, 0.8, 0.95, 1.05, 1.25, 2.0):
+        assert left_out(found * factor) < best
+
+
+@rules
+def test_units_carry_over(rng, rule):
+    X = rng.normal(size=(100, 3))
+    plain = estimate_bandwidth(X, rule)
+    assert estimate_bandwidth(X * 1e-200, rule) == pytest.approx(plain * 1e-200, rel=1e-6)
+    assert estimate_bandwidth(X + 1e8, rule) == pytest.approx(plain, rel=1e-5)
+    assert estimate_bandwidth(X.astype(np.float32), rule) == pytest.approx(plain, rel=1e-4)
+    assert estimate_bandwidth(sparse.csr_array(X), rule) == pytest.approx(plain, rel=1e-6)
+
+
+@rules
+def test_whole_weights_are_repeated_rows(rng, rule):
+    X = rng.normal(size=(80, 2))
+    weight = rng.integers(0, 4, size=80)
+    repeated = estimate_bandwidth(np.repeat(X, weight, axis=0), rule)
+    order = rng.permutation(80)
+    weighted = estimate_bandwidth(X[order], rule, sample_weight=weight[order])
+    assert weighted == pytest.approx(repeated, rel=1e-9)
+
+
+@rules
+def test_other_weights_do_not_depend_on_their_unit(rng, rule):
+    X = rng.normal(size=(80, 2))
+    weight = rng.uniform(0.1, 1, size=80)
+    expected = estimate_bandwidth(X, rule, sample_weight=weight)
+    assert estimate_bandwidth(X, rule, sample_weight=weight / 1000) == pytest.approx(expected)
+
+
+@rules
+def test_it_is_positive_where_rows_repeat(rule):
+    X = np.repeat(np.arange(4.0), 30)[:, None]
+    assert estimate_bandwidth(X, rule) > 0.1
+    assert estimate_bandwidth(np.full((20, 2), 3.0), rule) == 1.0
+    high = np.repeat(np.random.default_rng(0).normal(size=(5, 40)) + 3, 30, axis=0)
+    assert estimate_bandwidth(high, rule) > 0.1
+
+
+def test_local_values(rng):
+    X = load_iris().data
+    local = estimate_bandwidth(X, local=True)
+    distances = np.sort(np.sqrt(reference.squared_distances(X, X)), axis=1)[:, 10]
+    np.testing.assert_allclose(local, distances, rtol=1e-10)
+    other = estimate_bandwidth(X, "scott", local=True)
+    ratio = estimate_bandwidth(X, "scott") / distances.mean()
+    np.testing.assert_allclose(other, distances * ratio, rtol=1e-10)
+
+
+def test_local_values_are_positive_where_rows_repeat():
+    X = np.concatenate([np.zeros((20, 1)), np.arange(1.0, 30.0)[:, None]])
+    local = estimate_bandwidth(X, local=True)
+    assert local.min() > 0
+    assert local[0] == local[local > 0].min()
+
+
+def test_a_sample_of_rows_stands_for_many(rng):
+    X = rng.normal(size=(6000, 2))
+    exact = estimate_bandwidth(X, n_samples=6000)
+    sampled = [estimate_bandwidth(X, n_samples=1000, random_state=seed) for seed in (0, 0, 1)]
+    assert sampled[0] == sampled[1] != sampled[2]
+    assert sampled == pytest.approx([exact] * 3, rel=0.05)
+    assert estimate_bandwidth(X, n_samples=1000, random_state=0, n_jobs=2) == sampled[0]
+    local = estimate_bandwidth(X, local=True, n_samples=1000, random_state=0)
+    full = estimate_bandwidth(X, local=True, n_samples=6000)
+    assert np.corrcoef(np.log(local), np.log(full))[0, 1] > 0.8
+    assert local.mean() == pytest.approx(exact, rel=0.05)
+
+
+def test_likelihood_of_a_sample_is_scaled_to_all_rows(rng):
+    X = rng.normal(size=(4000, 1))
+    assert estimate_bandwidth(X, "likelihood", random_state=0) == pytest.approx(
+        estimate_bandwidth(X, "scott"), rel=0.3
+    )
+
+
+def test_a_mapped_file_gives_the_same(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr("modeclust.algorithms.bandwidth.PIECE", 500)
+    for dtype in (np.float64, np.int16):
+        X = (rng.normal(size=(300, 3)) * 100).astype(dtype)
+        np.save(tmp_path / "rows.npy", X)
+        mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+        for rule in RULES:
+            expected = estimate_bandwidth(X, rule)
+            assert estimate_bandwidth(mapped, rule) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "magic"}, "'rule' parameter"),
+        ({"n_neighbors": 0}, "'n_neighbors' parameter"),
+        ({"n_samples": 1}, "'n_samples' parameter"),
+        ({"sample_weight": [-1.0] * 5}, "Negative values"),
+        ({"sample_weight": [0.0] * 5}, "(?i)zero"),
+        ({"sample_weight": [1.0] * 4}, "shape"),
+    ],
+)
+def test_bad_input_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        estimate_bandwidth(np.arange(10.0).reshape(5, 2), **options)
+    with pytest.raises(ValueError, match="minimum of 2"):
+        estimate_bandwidth([[1.0, 2.0]])

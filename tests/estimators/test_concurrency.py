@@ -1,0 +1,62 @@
+"""Fits in threads, in processes and after a fork, all finish and agree."""
+
+import multiprocessing
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from fits import X, centers
+from joblib import Parallel, delayed
+from sklearn.model_selection import GridSearchCV
+
+from modeclust import KModes
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return centers()
+
+
+def test_in_threads(expected):
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(centers, [1, 2, 3, None] * 4)) == {expected}
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_in_processes(expected, method):
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert set(pool.map(centers, [1, 2, None], timeout=300)) == {expected}
+
+
+def test_in_joblib_processes(expected):
+    assert set(Parallel(n_jobs=2)(delayed(centers)(n) for n in (1, 2, None))) == {expected}
+
+
+def test_in_a_grid_search_with_processes():
+    grid = {"bandwidth": [0.5, 1.0], "n_clusters": [4, 5]}
+    model = KModes(n_bandwidths=3, n_init=2, random_state=0)
+    serial = GridSearchCV(model, grid, cv=2).fit(X)
+    parallel = GridSearchCV(model, grid, cv=2, n_jobs=2).fit(X)
+    for name in ("mean_test_score", "rank_test_score"):
+        np.testing.assert_array_equal(parallel.cv_results_[name], serial.cv_results_[name])
+
+
+def test_a_second_process_loads_what_the_first_compiled():
+    code = """
+import numpy as np
+from modeclust import KModes
+from modeclust.rows import mode_step, segment_step
+KModes(2, random_state=0).fit(np.arange(40.0).reshape(20, 2) ** 2)
+for function in (mode_step._sweep, mode_step._merge_references, segment_step._add_densities):
+    hits = sum(function.stats.cache_hits.values())
+    misses = sum(function.stats.cache_misses.values())
+    print(hits, misses)
+"""
+    for _ in range(2):
+        run = [sys.executable, "-W", "error", "-c", code]
+        output = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    assert output.split() == ["1", "0"] * 3

@@ -1,0 +1,203 @@
+"""What must hold for any data."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_digits, make_blobs
+
+from modeclust import KModes, kmodes_path
+from modeclust.kernels import KERNELS
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.mode_step import ModeStep
+
+
+@st.composite
+def problems(draw):
+    """Draw rows with ties and duplicates, weights, scales, a start and a bandwidth."""
+    n_rows = draw(st.integers(2, 40))
+    n_features = draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n_rows, n_features))
+    if draw(st.booleans()):
+        X = np.round(X)
+    if draw(st.booleans()):
+        X = X[rng.integers(0, n_rows, size=n_rows)]
+    X = X * 10.0 ** draw(st.integers(-3, 3))
+    X = X.astype(draw(st.sampled_from([np.float32, np.float64])))
+    weight = rng.integers(0, 3, size=n_rows).astype(float) if draw(st.booleans()) else None
+    if weight is not None:
+        weight[0] = 1.0
+    scale = rng.uniform(0.3, 3, size=n_rows) if draw(st.booleans()) else None
+    n_clusters = draw(st.integers(1, n_rows))
+    start = X[rng.choice(n_rows, n_clusters, replace=False)].astype(np.float64)
+    start += rng.normal(size=start.shape) * np.abs(X).max() * draw(st.sampled_from([0, 0.3, 3]))
+    bandwidth = 10.0 ** draw(st.floats(-6, 2)) * (np.abs(X).max() + 1e-3)
+    rows = sparse.csr_array(X) if draw(st.booleans()) else X
+    return rows, weight, scale, start, bandwidth
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems(), st.sampled_from(sorted(KERNELS)), st.integers(1, 3))
+def test_the_objective_never_falls_at_a_fixed_bandwidth(problem, kernel, mode_steps):
+    X, weight, scale, centroids, bandwidth = problem
+    with MemoryRows(X, weight=weight, scale=scale) as rows:
+        last = -np.inf
+        for _ in range(6):
+            for reassign in [True] + [False] * (mode_steps - 1):
+                step = ModeStep(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+                sums = rows.reduce(step)
+                assert sums.objective >= last - 1e-12 * sums.weight
+                last = sums.objective
+                centroids = sums.moved(centroids)
+                assert np.isfinite(centroids).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.sampled_from(sorted(KERNELS)))
+def test_a_fit_of_anything_is_finite_and_consistent(problem, kernel):
+    X, weight, scale, start, bandwidth = problem
+    present = X.shape[0] if weight is None else int((weight > 0).sum())
+    dense = X.toarray() if sparse.issparse(X) else X
+    if present < 2:
+        return
+    distinct = len(np.unique(dense if weight is None else dense[weight > 0], axis=0))
+    model = KModes(
+        min(len(start), distinct), bandwidth=bandwidth, kernel=kernel, n_bandwidths=4, n_init=2,
+        random_state=0,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model.fit(X, sample_weight=weight, sample_scale=scale)
+    assert np.isfinite(model.path_.centers).all()
+    assert 0 <= model.objective_ <= 1
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(
+        model.counts_, np.bincount(model.labels_, minlength=model.n_clusters)
+    )
+    assert np.all((model.redundancy_.data >= 0) & (model.redundancy_.data <= 1))
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits().data[:600]
+
+
+def fit(X, n_clusters=6, **options):
+    fit_options = {
+        name: options.pop(name) for name in ("sample_weight", "sample_scale") if name in options
+    }
+    options = {"bandwidth": 15.0, "n_bandwidths": 8, "n_init": 3, "random_state": 0} | options
+    return KModes(n_clusters, **options).fit(X, **fit_options)
+
+
+def test_csr_equals_dense(digits):
+    dense, csr = fit(digits), fit(sparse.csr_array(digits))
+    np.testing.assert_array_equal(csr.labels_, dense.labels_)
+    np.testing.assert_allclose(csr.cluster_centers_, dense.cluster_centers_, atol=1e-8)
+    np.testing.assert_array_equal(csr.path_.labels, dense.path_.labels)
+
+
+def test_float32_centers_are_close_to_float64s(digits):
+    X = digits / 16 + np.random.default_rng(0).normal(scale=0.01, size=digits.shape)
+    single = fit(X.astype(np.float32), bandwidth=1.0)
+    double = fit(X, bandwidth=1.0)
+    np.testing.assert_allclose(single.cluster_centers_, double.cluster_centers_, atol=1e-4)
+
+
+def test_every_thread_count_gives_the_same_bits():
+    X, _ = make_blobs(60_000, 3, centers=12, random_state=0)
+    results = [
+        fit(X.astype(np.float32), 12, bandwidth="knn", n_jobs=n_jobs) for n_jobs in (1, 2, 5)
+    ]
+    for other in results[1:]:
+        assert other.path_.centers.tobytes() == results[0].path_.centers.tobytes()
+        assert other.labels_.tobytes() == results[0].labels_.tobytes()
+        assert other.objective_ == results[0].objective_
+        assert other.redundancy_.data.tobytes() == results[0].redundancy_.data.tobytes()
+
+
+def test_weights_are_repetitions_even_with_random_seeds(digits):
+    rng = np.random.default_rng(0)
+    weight = rng.integers(0, 3, size=len(digits))
+    repeated = fit(np.repeat(digits, weight, axis=0), bandwidth="knn")
+    weighted = fit(digits, bandwidth="knn", sample_weight=weight)
+    np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, atol=1e-8)
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, weight), repeated.labels_)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-10)
+
+
+def test_permuting_rows_permutes_labels(digits):
+    order = np.random.default_rng(0).permutation(len(digits))
+    plain, permuted = fit(digits, bandwidth="knn"), fit(digits[order], bandwidth="knn")
+    np.testing.assert_array_equal(permuted.labels_, plain.labels_[order])
+    np.testing.assert_allclose(permuted.cluster_centers_, plain.cluster_centers_, atol=1e-8)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_translation_moves_the_centers_along(digits, offset):
+    plain, moved = fit(digits), fit(digits + offset)
+    np.testing.assert_array_equal(moved.labels_, plain.labels_)
+    np.testing.assert_allclose(
+        moved.cluster_centers_ - offset, plain.cluster_centers_, atol=offset * 1e-14
+    )
+
+
+@pytest.mark.parametrize("factor", [1e-150, 1e-3, 7.0, 1e150])
+def test_scaling_the_data_scales_the_result(digits, factor):
+    plain, scaled = fit(digits), fit(digits * factor, bandwidth=15.0 * factor)
+    np.testing.assert_array_equal(scaled.labels_, plain.labels_)
+    np.testing.assert_allclose(scaled.cluster_centers_ / factor, plain.cluster_centers_, atol=1e-8)
+    assert scaled.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
+def test_rotation_rotates_the_centers(digits):
+    rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(64, 64)))
+    start = digits[:6]
+    plain, rotated = fit(digits, init=start), fit(digits @ rotation, init=start @ rotation)
+    np.testing.assert_array_equal(rotated.labels_, plain.labels_)
+    np.testing.assert_allclose(
+        rotated.cluster_centers_, plain.cluster_centers_ @ rotation, atol=1e-8
+    )
+
+
+def test_scales_and_bandwidth_are_one_product(digits):
+    options = {"init": digits[:4], "tol": 1e-4}
+    plain = kmodes_path(digits, 4, bandwidths=[20.0, 10.0], **options)
+    options = {"init": digits[:4], "tol": 0.5e-4, "sample_scale": np.full(600, 0.5)}
+    halved = kmodes_path(digits, 4, bandwidths=[40.0, 20.0], **options)
+    np.testing.assert_allclose(halved.centers, plain.centers, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.int64, bool])
+def test_other_numbers_just_work(digits, dtype):
+    X = (digits > 7).astype(dtype) if dtype is bool else digits.astype(dtype)
+    found, expected = fit(X, bandwidth=3.0), fit(X.astype(np.float64), bandwidth=3.0)
+    np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
+    assert found.cluster_centers_.dtype == np.float64
+
+
+def test_lists_fortran_order_and_constant_columns_just_work(digits):
+    plain = fit(digits)
+    for same in (digits.tolist(), np.asfortranarray(digits)):
+        np.testing.assert_array_equal(fit(same).cluster_centers_, plain.cluster_centers_)
+    wide = fit(
+        np.hstack([digits, np.full((600, 2), 5.0)]),
+        init=np.hstack([digits[:6], np.full((6, 2), 5.0)]),
+    )
+    narrow = fit(digits, init=digits[:6])
+    np.testing.assert_allclose(wide.cluster_centers_[:, :64], narrow.cluster_centers_, rtol=1e-10)
+    np.testing.assert_array_equal(wide.cluster_centers_[:, 64:], 5.0)
+
+
+def test_a_mapped_file_equals_memory(digits, tmp_path):
+    np.save(tmp_path / "rows.npy", digits)
+    np.save(tmp_path / "bytes.npy", digits.astype(np.uint8))
+    expected = fit(digits, bandwidth="knn")
+    for name in ("rows.npy", "bytes.npy"):
+        mapped = fit(np.load(tmp_path / name, mmap_mode="r"), bandwidth="knn")
+        np.testing.assert_array_equal(mapped.labels_, expected.labels_)
+        np.testing.assert_array_equal(mapped.cluster_centers_, expected.cluster_centers_)

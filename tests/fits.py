@@ -1,0 +1,13 @@
+"""A fit that other processes can import."""
+
+from sklearn.datasets import make_blobs
+
+from modeclust import KModes
+
+X, _ = make_blobs(40_000, 3, centers=5, random_state=0)
+
+
+def centers(n_jobs=2):
+    """Return the bits of the centers of a fit with some number of threads."""
+    model = KModes(5, bandwidth=1.0, n_bandwidths=3, n_init=2, n_jobs=n_jobs, random_state=0)
+    return model.fit(X).cluster_centers_.tobytes()

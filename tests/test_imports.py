@@ -1,0 +1,71 @@
+"""Imports point one way, and what is optional is imported where it is used."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "modeclust"
+
+# A module may import from its own layer and from those below it.
+LAYERS = [
+    {"__main__"},
+    {"cli"},
+    {"show"},
+    {"estimators"},
+    {"algorithms"},
+    {"rows"},
+    {"kernels", "path", "exceptions"},
+    {"compiled"},
+]
+OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas"}
+
+
+def layer(module):
+    """Return the layer of `modeclust.<module>...`; a higher number is lower down."""
+    name = module.split(".")[1]
+    found = [number for number, names in enumerate(LAYERS) if name in names]
+    assert found, f"{module} has no layer; add it to LAYERS"
+    return found[0]
+
+
+def imports(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.rglob("*.py")), ids=lambda f: f.stem)
+def test_imports_point_one_way(file):
+    module = ".".join(["modeclust", *file.relative_to(SOURCE).with_suffix("").parts])
+    if module == "modeclust.__init__":
+        return
+    for target in imports(ast.parse(file.read_text())):
+        if target.startswith("modeclust."):
+            assert layer(target) >= layer(module), f"{module} imports {target}"
+
+
+def test_a_wrong_import_would_be_seen():
+    target = next(imports(ast.parse("from modeclust.estimators.kmodes import KModes")))
+    assert layer(target) < layer("modeclust.rows.memory")
+
+
+def test_importing_needs_nothing_optional_and_changes_nothing():
+    code = f"""
+import os, sys, warnings
+before = dict(os.environ), warnings.filters[:]
+import sklearn.cluster, sklearn.callback, numba, scipy.stats
+loaded = set(sys.modules)
+import modeclust
+new = {{name.partition('.')[0] for name in set(sys.modules) - loaded}}
+assert not new & {OPTIONAL!r}, new
+assert dict(os.environ) == before[0]
+assert sorted(modeclust.__all__) == modeclust.__all__
+assert all(hasattr(modeclust, name) for name in modeclust.__all__)
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
