@@ -149,7 +149,7 @@ def _largest_norm(X: Any, queries: npt.NDArray[np.int64]) -> float:
     rows = _rows_of(X, queries)
     if is_sparse(rows):
         return float(np.sqrt(rows.multiply(rows).sum(axis=1).max()))
-    return float(np.sqrt(np.einsum("nd,nd->n", rows, rows).max()))
+    return float(np.linalg.norm(rows, axis=1).max())
 
 
 def _likelihood(X: Any, weight: Floats, n_rows: int, rng: np.random.RandomState) -> float:
