@@ -18,6 +18,7 @@ LAYERS = [
     {"algorithms"},
     {"rows"},
     {"kernels", "path", "exceptions"},
+    {"exponential"},
     {"compiled"},
 ]
 OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas"}

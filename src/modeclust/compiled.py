@@ -24,6 +24,7 @@ def compiled(function: F) -> F:
 def compiled_in_order(function: F) -> F:
     """Compile like `compiled`, but with every sum in the order it is written.
 
-    For what must give the same bits however a row is stored.
+    For what must give the same bits however a row is stored, and for rounding on purpose.
+    It is said aloud, since a function that says nothing takes over what its caller allows.
     """
-    return cast("F", njit(cache=True, nogil=True)(function))
+    return cast("F", njit(cache=True, nogil=True, fastmath={"contract"})(function))

@@ -8,10 +8,10 @@ from modeclust.rows.blocks import block_edges, rows_per_block
     [
         (1, 1, 16384),
         (2, 20, 16384),
-        (64, 10, 4096),
-        (784, 10, 1024),
+        (64, 10, 8192),
+        (784, 10, 2048),
         (784, 1024, 8192),
-        (36771, 30, 1024),
+        (36771, 30, 2048),
     ],
 )
 def test_rows_per_block(n_features, n_clusters, rows):

@@ -25,7 +25,7 @@ def test_four_points_and_a_pencil():
     # Cluster 0: both points at t = 1. Cluster 1: t = 1 and t = 0.
     assert sums.reference.tolist() == [1.0, 0.0]
     assert sums.mass == pytest.approx([2.0, 1 + np.exp(-0.5)])
-    assert sums.shift.ravel() == pytest.approx([0.0, -np.exp(-0.5)])
+    assert sums.totals.ravel() == pytest.approx([2.0, 6 + 5 * np.exp(-0.5)])
     assert sums.objective == pytest.approx(3 * np.exp(-0.5) + 1)
     assert sums.inertia == pytest.approx(3.0)
     assert sums.nearest.tolist() == [0, 3]
@@ -129,6 +129,6 @@ def test_bits_do_not_depend_on_the_number_of_threads(rng):
     for n_jobs in (1, 2, 5):
         sums, labels = run(X, centroids, 0.5, n_clusters=9, n_jobs=n_jobs)
         results.append(
-            (sums.shift.tobytes(), sums.mass.tobytes(), sums.objective, labels.tobytes())
+            (sums.totals.tobytes(), sums.mass.tobytes(), sums.objective, labels.tobytes())
         )
     assert results[0] == results[1] == results[2]

@@ -32,3 +32,10 @@ def test_distinct_does_not_depend_on_order_repetition_or_storage(rng):
 def test_minus_zero_is_zero():
     sample = Sample(np.array([[0.0], [-0.0]]), np.ones(2)).distinct()
     assert len(sample.weight) == 1
+
+
+def test_rows_that_share_a_key_are_told_apart():
+    X = np.array([[1e17, 0.0], [1e17, 1.0]] * 20 + [[0.0, 0.0]])
+    for rows in (X, sparse.csr_array(X)):
+        sample = Sample(rows, np.ones(41)).distinct()
+        assert sorted(sample.weight) == [1.0, 20.0, 20.0]

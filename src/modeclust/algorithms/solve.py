@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.kernels import GAUSSIAN
 from modeclust.rows.farthest_step import FarthestStep
 from modeclust.rows.mode_step import ModeStep, ModeSums
 from modeclust.rows.protocols import Rows
@@ -13,6 +14,8 @@ Centers = npt.NDArray[np.float64]
 
 # Below this, in units in which the rows are about 1, t would not be finite.
 SMALLEST_BANDWIDTH = 1e-140
+# A move this small beside the centroid is the rounding of its coordinates.
+ROUNDING = 1e-15
 
 
 class State(NamedTuple):
@@ -60,7 +63,9 @@ def solve(
             moved = rows.reduce(ModeStep(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
         residual = largest_move(centroids, moved)
-        converged = residual <= tol * bandwidth and sums.changed == 0
+        # Below the second, rounding is all that moves.
+        allowed = max(tol * bandwidth, ROUNDING * float(np.max(np.abs(centroids))))
+        converged = residual <= allowed and sums.changed == 0
         if converged:
             break
         centroids = moved
@@ -101,7 +106,7 @@ def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State
 def assign(rows: Rows, centroids: Centers) -> ModeSums:
     """Give each row the label of its nearest centroid, and return the sums of K-means."""
     # Every kernel pulls by 1 at t = 0, so that any of them will do.
-    return rows.reduce(ModeStep(centroids, kernel=0, inverse_squared_bandwidth=0.0))
+    return rows.reduce(ModeStep(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
 
 
 def largest_move(before: Centers, after: Centers) -> float:
@@ -111,10 +116,9 @@ def largest_move(before: Centers, after: Centers) -> float:
 
 def spread(rows: Rows) -> float:
     """Return the weighted variance of the rows, averaged over the features."""
-    sums = assign(rows, np.zeros((1, rows.n_features)))
-    mean = sums.shift[0] / sums.mass[0]
-    variance = sums.inertia / sums.mass[0] - float(mean @ mean)
-    return float(max(variance, 0.0)) / rows.n_features
+    origin = np.zeros((1, rows.n_features))
+    sums = assign(rows, assign(rows, origin).moved(origin))
+    return float(sums.inertia / sums.mass[0] / rows.n_features)
 
 
 def _refill_empty(rows: Rows, centroids: Centers, sums: ModeSums) -> bool:
@@ -127,9 +131,9 @@ def _refill_empty(rows: Rows, centroids: Centers, sums: ModeSums) -> bool:
     points = rows.take(farthest.indices).dense()
     for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):
         sums.mass[k] = pull
-        sums.shift[k] = pull * (x - centroids[k])
+        sums.totals[k] = pull * x
         sums.mass[donor] -= pull
-        sums.shift[donor] -= pull * (x - centroids[donor])
+        sums.totals[donor] -= pull * x
         if sums.mass[donor] <= 1e-9 * pull:  # rounding is all that is left
             sums.mass[donor] = 0.0
     return True

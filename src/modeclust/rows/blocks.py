@@ -6,11 +6,32 @@ and what they leave is merged in their order: any number of threads gives the sa
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from modeclust.rows.reading import Csr, Floats
+
+
+@dataclass
+class BlockState:
+    """What is remembered of a block between passes.
+
+    Only the labels matter; the bounds are a cache, and a pass without them is as right. The
+    distance of row i to every centroid but its own, k, is at least lower[i] - slack[k].
+    """
+
+    labels: npt.NDArray[np.int32]  # (n,)
+    lower: npt.NDArray[np.float32]  # (n,)
+    slack: npt.NDArray[np.float64]  # (K,) how far other centroids moved in all, at most
+    anchor: npt.NDArray[np.float64] | None = None  # the centroids that the bounds hold for
+    typical: float = 0.0  # a typical bound
+
+    @classmethod
+    def of(cls, labels: npt.NDArray[np.int32]) -> Self:
+        """Return a state with labels that are written to, and no bounds."""
+        return cls(labels, np.empty(len(labels), dtype=np.float32), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +42,12 @@ class Block:
     X: Floats | Csr
     weight: npt.NDArray[np.float64]  # sample weights q; empty stands for 1
     inverse_squared_scale: npt.NDArray[np.float64]  # 1 / s^2; empty stands for 1
-    labels: npt.NDArray[np.int32]  # writable: the state that stays between passes
+    state: BlockState
+
+    @property
+    def labels(self) -> npt.NDArray[np.int32]:
+        """The labels of the rows, to be read and written."""
+        return self.state.labels
 
     @property
     def rows(self) -> slice:
@@ -32,10 +58,10 @@ class Block:
 def rows_per_block(n_features: int, n_clusters: int) -> int:
     """Return how many rows a block has.
 
-    About 2^18 numbers, so that many blocks keep many threads busy, but at least eight
+    About 2^19 numbers, so that many blocks keep many threads busy, but at least eight
     rows a cluster, so that merging (K, D) sums stays small beside making them.
     """
-    return max(min(max(2**18 // n_features, 1024), 16384), 8 * n_clusters)
+    return max(min(max(2**19 // n_features, 2048), 16384), 8 * n_clusters)
 
 
 def block_edges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.compiled import compiled
 from modeclust.rows.blocks import Block
-from modeclust.rows.reading import CentroidLayouts, Centroids, row_count, squared_distance
+from modeclust.rows.reading import CentroidLayouts, fill_own_distances
 
 
 @dataclass
@@ -45,7 +43,9 @@ class FarthestStep:
         """Add one block's rows."""
         distances = np.empty(len(block.labels))
         layout = self._layouts.suiting(block.X)
-        _fill_own_distances(block.X, layout, block.labels, distances)
+        fill_own_distances(
+            block.X, 0, len(distances), layout.rows, layout.norms, block.labels, distances
+        )
         pulls = np.ones(len(block.labels))
         if block.weight.size:
             pulls *= block.weight
@@ -59,10 +59,3 @@ class FarthestStep:
     @cached_property
     def _layouts(self) -> CentroidLayouts:
         return CentroidLayouts(self.centroids)
-
-
-@compiled
-def _fill_own_distances(X: Any, centroids: Centroids, labels: Any, out: Any) -> None:
-    """Write |x_i - c_k|^2 of each row's own centroid to out (n,)."""
-    for i in range(row_count(X)):
-        out[i] = squared_distance(X, i, centroids, labels[i])

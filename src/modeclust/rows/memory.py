@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any, Self, TypeVar
 
 import joblib
@@ -11,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.compiled import compiled
-from modeclust.rows.blocks import Block, block_edges, rows_per_block
+from modeclust.rows.blas import one_blas_thread
+from modeclust.rows.blocks import Block, BlockState, block_edges, rows_per_block
 from modeclust.rows.protocols import P, Step
 from modeclust.rows.reading import (
     CentroidLayouts,
@@ -22,7 +24,7 @@ from modeclust.rows.reading import (
     row_count,
     squared_distance,
 )
-from modeclust.rows.sample import Sample, keys_of
+from modeclust.rows.sample import Sample, equal_rows, keys_of
 from modeclust.rows.units import working_dtype
 
 T = TypeVar("T")
@@ -37,13 +39,13 @@ class MemoryRows:
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features), or CSR matrix
+    X : ndarray of shape (n_rows, n_features), or CSR matrix in canonical form
         Finite numbers. Float32 and float64 in C order are read in place; a block of
         anything else is converted while it is worked on.
     weight : ndarray of shape (n_rows,), optional
         Sample weights q >= 0; 1 by default.
     scale : ndarray of shape (n_rows,), optional
-        Local scales s > 0; 1 by default.
+        Local scales s > 0; 1 by default. `set_scale` gives them later.
     n_clusters : int, default=1
         How many centroids the passes will have: it sets the size of a block.
     n_jobs : int, optional
@@ -61,25 +63,35 @@ class MemoryRows:
     ) -> None:
         self.is_sparse = is_sparse(X)
         self.dtype = working_dtype(X.dtype)
-        self.X = _canonical(X) if self.is_sparse else X
+        self.X = X
         self.n_rows, self.n_features = X.shape
         self.weight = NOTHING if weight is None else weight
-        self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
+        self.set_scale(scale)
         self._labels = np.full(self.n_rows, -1, dtype=np.int32)
         size = rows_per_block(self.n_features, n_clusters)
         self._edges = list(block_edges(self.n_rows, size))
+        self._states = {
+            first: BlockState.of(self._labels[first:last]) for first, last in self._edges
+        }
         self._n_threads = min(thread_count(n_jobs), len(self._edges))
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        if self._n_threads > 1:
-            self._pool = ThreadPoolExecutor(self._n_threads)
+        with ExitStack() as stack:
+            stack.enter_context(one_blas_thread())
+            if self._n_threads > 1:
+                self._pool = ThreadPoolExecutor(self._n_threads)
+                stack.callback(self._pool.shutdown, cancel_futures=True)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        self._pool = None
+        self._stack.close()
+
+    def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
+        """Give each row a local scale, or all the scale 1."""
+        self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
 
     def reduce(self, step: Step[P]) -> P:
         """Do one pass over the rows, and return what it leaves of all of them."""
@@ -109,33 +121,39 @@ class MemoryRows:
         return Sample(X if self.is_sparse else np.asarray(X, dtype=self.dtype), weight)
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
-        """Return `n_rows` rows drawn without replacement, or all of them if fewer.
-
-        A row of weight 0 is as good as missing and is left out.
-        """
-        if n_rows >= self.n_rows:
-            indices = np.arange(self.n_rows)
-        else:
-            indices = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
-        drawn = self.take(indices)
-        present = drawn.weight > 0
-        return drawn if present.all() else Sample(drawn.X[present], drawn.weight[present])
+        """Return `n_rows` rows of positive weight, without replacement, or all if fewer."""
+        present = self._present()
+        if n_rows < len(present):
+            present = np.sort(rng.choice(present, n_rows, replace=False))
+        return self.take(present)
 
     def distinct(self) -> Sample:
         """Return one row for each distinct row of all, weighted by all of its kind.
 
         It reads all rows but copies few; for data of which a sample has too few distinct
-        rows. Rows are told apart by their keys.
+        rows.
         """
         keys = np.concatenate(
             list(self._map_blocks(lambda block: keys_of(block.X, self.n_features)))
         )
-        weight = self.weight if self.weight.size else np.ones(self.n_rows)
-        present = np.flatnonzero(weight > 0)
+        present = self._present()
         _, first, kind = np.unique(keys[present], return_index=True, return_inverse=True)
-        chosen = self.take(present[first])
-        total = np.bincount(kind, weights=weight[present]).astype(np.float64)
-        return Sample(chosen.X, total)
+        # A few rows may have the key of the first of a kind, and not be equal to it.
+        others = [
+            present[rows][~equal_rows(self.X[present[rows]], self.X[present[first[kind[rows]]]])]
+            for rows in map(np.arange, *zip(*block_edges(len(present), 4096), strict=True))
+        ]
+        other = np.concatenate(others)
+        same = np.isin(present, other, invert=True)
+        weight = self.weight[present] if self.weight.size else np.ones(len(present))
+        totals = np.bincount(kind[same], weights=weight[same], minlength=len(first))
+        indices = np.concatenate([present[first], other])
+        weights = np.concatenate([totals, self.take(other).weight])
+        return Sample(self.take(indices).X, weights).distinct()
+
+    def _present(self) -> npt.NDArray[np.int64]:
+        """Return the rows of positive weight; one of weight 0 is as good as missing."""
+        return np.flatnonzero(self.weight) if self.weight.size else np.arange(self.n_rows)
 
     def distances(self, centroids: npt.NDArray[np.float64]) -> Floats:
         """Return the distance of each row to each centroid, (n_rows, K)."""
@@ -172,7 +190,7 @@ class MemoryRows:
             X=compiled_form(self.X, rows, self.dtype),
             weight=self.weight[rows],
             inverse_squared_scale=self.inverse_squared_scale[rows],
-            labels=self._labels[rows],
+            state=self._states[first],
         )
 
 
@@ -184,17 +202,10 @@ def thread_count(n_jobs: int | None) -> int:
     than its share. -1 means every core, -2 all but one.
     """
     if n_jobs is None:
-        return int(os.environ.get("OMP_NUM_THREADS") or joblib.cpu_count())
+        # OpenMP takes a list, one number for each level of nesting.
+        wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+        return int(wanted) if wanted.isdecimal() and int(wanted) > 0 else int(joblib.cpu_count())
     return int(joblib.effective_n_jobs(n_jobs))
-
-
-def _canonical(X: Any) -> Any:
-    """Return the CSR matrix `X` with sorted indices and no entry twice."""
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
 
 
 @compiled
@@ -202,4 +213,4 @@ def _fill_distances(X: Any, centroids: Centroids, out: Any) -> None:
     """Write |x_i - c_k| to out (n, K)."""
     for i in range(row_count(X)):
         for k in range(out.shape[1]):
-            out[i, k] = np.sqrt(squared_distance(X, i, centroids, k))
+            out[i, k] = np.sqrt(squared_distance(X, i, centroids.rows, centroids.norms, k))

@@ -2,23 +2,32 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from threading import local
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from modeclust.compiled import compiled
-from modeclust.kernels import has_compact_support, profile, relative_pull
-from modeclust.rows.blocks import Block
+from modeclust.exponential import exp_of_minus_half
+from modeclust.kernels import GAUSSIAN, has_compact_support, profile, relative_pull
+from modeclust.rows.blocks import Block, BlockState
 from modeclust.rows.reading import (
+    FEWEST_FOR_PRODUCTS,
     CentroidLayouts,
     Centroids,
+    Floats,
     add_row,
-    finish_shift,
-    nearest_centroid,
+    fill_own_distances,
     row_count,
-    squared_distance,
 )
+from modeclust.rows.search import SAFE, half_gaps, moves_of_others, search_rows
+
+# Rows are worked on in tiles that stay in the cache: this many bytes of them, within limits.
+TILE_BYTES, TILE_ROWS = 2**17, (16, 512)
+# A gaussian weight of exp(-50) or less of the largest one: a whole block of such rows does not
+# change the last bit of the sums.
+NEGLIGIBLE = 100.0
 
 
 @dataclass
@@ -32,7 +41,7 @@ class ModeSums:
     kernel: int
     reference: npt.NDArray[np.float64]  # (K,) smallest t met; inf with no row
     mass: npt.NDArray[np.float64]  # (K,) sum of weights
-    shift: npt.NDArray[np.float64]  # (K, D) sum of weight (x - c)
+    totals: npt.NDArray[np.float64]  # (K, D) sum of weight x
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
     nearest: npt.NDArray[np.int64]  # (K,) the row nearest the centroid, -1 with none
     nearest_distance: npt.NDArray[np.float64]  # (K,) its squared distance
@@ -40,6 +49,7 @@ class ModeSums:
     inertia: float = 0.0  # sum of q |x - c|^2 / s^2
     weight: float = 0.0  # sum of q
     changed: int = 0  # rows whose label changed
+    searched: int = 0  # rows whose nearest centroid had to be searched
 
     @classmethod
     def zeros(cls, kernel: int, n_clusters: int, n_features: int) -> Self:
@@ -48,7 +58,7 @@ class ModeSums:
             kernel=kernel,
             reference=np.full(n_clusters, np.inf),
             mass=np.zeros(n_clusters),
-            shift=np.zeros((n_clusters, n_features)),
+            totals=np.zeros((n_clusters, n_features)),
             counts=np.zeros(n_clusters, dtype=np.int64),
             nearest=np.full(n_clusters, -1, dtype=np.int64),
             nearest_distance=np.full(n_clusters, np.inf),
@@ -60,10 +70,10 @@ class ModeSums:
             self.kernel,
             self.reference,
             self.mass,
-            self.shift,
+            self.totals,
             other.reference,
             other.mass,
-            other.shift,
+            other.totals,
         )
         self.counts += other.counts
         closer = other.nearest_distance < self.nearest_distance
@@ -73,12 +83,13 @@ class ModeSums:
         self.inertia += other.inertia
         self.weight += other.weight
         self.changed += other.changed
+        self.searched += other.searched
 
     def moved(self, centroids: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the centroids after the mode step; one with no weight stays."""
         moved = centroids.copy()
         pulled = self.mass > 0
-        moved[pulled] += self.shift[pulled] / self.mass[pulled, None]
+        moved[pulled] = self.totals[pulled] / self.mass[pulled, None]
         return moved
 
 
@@ -96,8 +107,9 @@ class ModeStep:
         return ModeSums.zeros(self.kernel, *self.centroids.shape)
 
     def add(self, block: Block, sums: ModeSums) -> None:
-        """Add one block's rows to `sums` and write their labels."""
-        totals = _sweep(
+        """Add one block's rows to `sums`, and bring its labels and bounds up to date."""
+        known = not self.reassign or self._carry_bounds(block.state)
+        added = _sweep(
             block.X,
             block.start,
             block.weight,
@@ -106,22 +118,113 @@ class ModeStep:
             self.kernel,
             self.inverse_squared_bandwidth,
             self.reassign,
+            known,
+            self._half_gaps,
+            _room(block.X, *self.centroids.shape),
             block.labels,
+            block.state.lower,
+            block.state.slack,
             sums.reference,
             sums.mass,
-            sums.shift,
+            sums.totals,
             sums.counts,
             sums.nearest,
             sums.nearest_distance,
         )
-        sums.objective += totals[0]
-        sums.inertia += totals[1]
-        sums.weight += totals[2]
-        sums.changed += totals[3]
+        if not known:
+            block.state.typical = float(np.mean(block.state.lower))
+        sums.objective += added.objective
+        sums.inertia += added.inertia
+        sums.weight += added.weight
+        sums.changed += added.changed
+        sums.searched += added.searched
+
+    def _carry_bounds(self, state: BlockState) -> bool:
+        """Widen a block's bounds by what the centroids moved since; return if any are left."""
+        before = state.anchor
+        state.anchor = self.centroids
+        if before is not None and before.shape == self.centroids.shape:
+            moves = self._moves_since(before)
+            state.slack += moves
+            # Where centroids jump, most bounds fail and testing them is lost work.
+            if moves.max() < state.typical:
+                return True
+        state.slack = np.zeros(len(self.centroids))
+        return False
+
+    def _moves_since(self, before: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        if id(before) not in self._moves:
+            self._moves[id(before)] = moves_of_others(before, self.centroids)
+        return self._moves[id(before)]
+
+    @cached_property
+    def _moves(self) -> dict[int, npt.NDArray[np.float64]]:
+        return {}
+
+    @cached_property
+    def _half_gaps(self) -> npt.NDArray[np.float64]:
+        return half_gaps(self.centroids)
 
     @cached_property
     def _layouts(self) -> CentroidLayouts:
         return CentroidLayouts(self.centroids)
+
+
+class Room(NamedTuple):
+    """Room for the work on one tile, kept by each thread from pass to pass."""
+
+    distances: npt.NDArray[np.float64]  # (tile,) squared
+    seconds: npt.NDArray[np.float64]  # (tile,) bounds from the search
+    pending: npt.NDArray[np.int64]  # (tile,) rows to be searched
+    gathered: Floats  # (tile, D), or none where products do not pay
+    products: Floats  # (tile, K), or none
+    scores: npt.NDArray[np.float64]  # (K,)
+    heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
+    excess: npt.NDArray[np.float64]  # (tile,) t, and then t - reference
+    pulls: npt.NDArray[np.float64]  # (tile,)
+    bits: npt.NDArray[np.int64]  # (tile,)
+    bits_as_floats: npt.NDArray[np.float64]  # the same memory
+
+
+class Totals(NamedTuple):
+    """The sums over all clusters that some rows leave."""
+
+    objective: float
+    inertia: float
+    weight: float
+    changed: int
+    searched: int
+
+
+_rooms = local()
+
+
+def _room(X: Any, n_clusters: int, n_features: int) -> Room:
+    """Return this thread's room, made anew where the shape or dtype of the work is new."""
+    dense = isinstance(X, np.ndarray)
+    dtype = np.dtype(X.dtype) if dense else np.dtype(np.float64)
+    key = (dense, dtype, n_clusters, n_features)
+    if getattr(_rooms, "key", None) != key:
+        row_bytes = n_features * dtype.itemsize if dense else 1024
+        n = int(np.clip(TILE_BYTES // row_bytes, *TILE_ROWS))
+        n_products = n if dense and n_features >= FEWEST_FOR_PRODUCTS else 0
+        bits = np.empty(n, dtype=np.int64)
+        _rooms.key = key
+        _rooms.room = Room(
+            distances=np.empty(n),
+            seconds=np.empty(n),
+            pending=np.empty(n, dtype=np.int64),
+            gathered=np.empty((n_products, n_features), dtype),
+            products=np.empty((n_products, n_clusters), dtype),
+            scores=np.empty(n_clusters),
+            heights=np.empty(n_clusters),
+            excess=np.empty(n),
+            pulls=np.empty(n),
+            bits=bits,
+            bits_as_floats=bits.view(np.float64),
+        )
+    room: Room = _rooms.room
+    return room
 
 
 @compiled
@@ -134,59 +237,168 @@ def _sweep(
     kernel: int,
     inverse_squared_bandwidth: float,
     reassign: bool,
+    known: bool,  # whether the labels can be relied on
+    half_gaps: Any,  # (K,)
+    room: Room,
     labels: Any,  # IN/OUT from here on
+    lower: Any,
+    slack: Any,
     reference: Any,
     mass: Any,
-    shift: Any,
+    totals: Any,
     counts: Any,
     nearest: Any,
     nearest_distance: Any,
 ) -> Any:
-    """Add one block to its sums; return its objective, inertia, weight and changed labels."""
-    scores = np.empty(mass.size)
-    referenced = not has_compact_support(kernel)
-    objective = 0.0
-    inertia = 0.0
-    total_weight = 0.0
-    changed = 0
-    for i in range(row_count(X)):
+    """Add one block to its sums; return what it leaves over all clusters."""
+    # Arrays are taken out of their tuples here: each use of one in there would cost a count.
+    centers, norms = centroids.rows, centroids.norms
+    distances, pending = room.distances, room.pending
+    sums = (reference, mass, totals, counts, nearest, nearest_distance)
+    weights = (weight, inverse_squared_scale)
+    n_rows = row_count(X)
+    objective = inertia = total_weight = 0.0
+    changed = searched = 0
+    for first in range(0, n_rows, distances.size):
+        last = min(first + distances.size, n_rows)
+        n_pending = 0
+        if known:
+            fill_own_distances(X, first, last, centers, norms, labels, distances)
         if reassign:
-            k, distance = nearest_centroid(X, i, centroids, scores)
-            if labels[i] != k:
-                labels[i] = k
-                changed += 1
-        else:
-            k = labels[i]
-            distance = squared_distance(X, i, centroids, k)
+            for i in range(first, last):
+                if known:
+                    k = labels[i]
+                    bound = max(lower[i] - slack[k], half_gaps[k])
+                    if bound > 0.0 and distances[i - first] < bound * bound * SAFE:
+                        continue
+                pending[n_pending] = i
+                n_pending += 1
+        if n_pending > 0:
+            searched += n_pending
+            changed += _search(X, first, n_pending, centroids, room, labels, lower, slack)
+        added = _add_rows(
+            X, first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
+        )
+        objective += added[0]
+        inertia += added[1]
+        total_weight += added[2]
+    return Totals(objective, inertia, total_weight, changed, searched)
 
+
+@compiled
+def _search(
+    X: Any,
+    first: int,
+    n_pending: int,
+    centroids: Centroids,
+    room: Room,
+    labels: Any,
+    lower: Any,
+    slack: Any,
+) -> int:
+    """Search a tile's pending rows, renew what is known of them; return how many changed."""
+    pending, before = room.pending, room.bits
+    for m in range(n_pending):
+        before[m] = labels[pending[m]]
+    search_rows(
+        X,
+        pending,
+        n_pending,
+        centroids,
+        room.gathered,
+        room.products,
+        room.scores,
+        labels,
+        room.seconds,
+    )
+    changed = 0
+    for m in range(n_pending):
+        i = pending[m]
+        k = labels[i]
+        changed += before[m] != k
+        own = room.distances[i - first : i - first + 1]
+        fill_own_distances(X, i, i + 1, centroids.rows, centroids.norms, labels, own)
+        # Kept with the slack of today, in single precision, rounded down.
+        lower[i] = (room.seconds[m] + slack[k]) * (1.0 - 1.2e-7)
+    return changed
+
+
+@compiled
+def _add_rows(
+    X: Any,
+    first: int,
+    last: int,
+    start: int,
+    weights: Any,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+    room: Room,
+    labels: Any,
+    sums: Any,
+) -> Any:
+    """Add a tile's rows to the sums, in their order; return objective, inertia and weight."""
+    weight, inverse_squared_scale = weights
+    reference, mass, totals, counts, nearest, nearest_distance = sums
+    distances, excess, pulls, heights = room.distances, room.excess, room.pulls, room.heights
+    weighted, scaled = weight.size > 0, inverse_squared_scale.size > 0
+    gaussian = kernel == GAUSSIAN and inverse_squared_bandwidth > 0.0
+    referenced = not has_compact_support(kernel)
+    objective = inertia = total_weight = 0.0
+    for i in range(first, last):
+        k = labels[i]
+        distance = distances[i - first]
         counts[k] += 1
-        q = weight[i] if weight.size > 0 else 1.0
+        q = weight[i] if weighted else 1.0
+        precision = inverse_squared_scale[i] if scaled else 1.0
+        t = distance * precision * inverse_squared_bandwidth
+        excess[i - first] = t
         if q == 0.0:
             continue
+        total_weight += q
+        inertia += q * precision * distance
         if distance < nearest_distance[k]:
             nearest_distance[k] = distance
             nearest[k] = start + i
-
-        precision = inverse_squared_scale[i] if inverse_squared_scale.size > 0 else 1.0
-        t = distance * precision * inverse_squared_bandwidth
         if not referenced:
             reference[k] = 0.0
         elif t < reference[k]:
             if mass[k] > 0.0:
                 rescale = relative_pull(kernel, reference[k], t)
                 mass[k] *= rescale
-                for j in range(shift.shape[1]):
-                    shift[k, j] *= rescale
+                for j in range(totals.shape[1]):
+                    totals[k, j] *= rescale
             reference[k] = t
-        pull = q * precision * relative_pull(kernel, t, reference[k])
+            heights[k] = profile(kernel, t)
+
+    if gaussian:
+        for i in range(first, last):
+            # A row without weight may be nearer than the reference.
+            t = max(excess[i - first] - reference[labels[i]], 0.0)
+            excess[i - first] = min(t, NEGLIGIBLE)
+        exp_of_minus_half(excess, last - first, room.bits, room.bits_as_floats, pulls)
+
+    for i in range(first, last):
+        k = labels[i]
+        q = weight[i] if weighted else 1.0
+        if q == 0.0:
+            continue
+        t = excess[i - first]
+        if gaussian:
+            if t >= NEGLIGIBLE:
+                continue
+            pull = pulls[i - first]
+            objective += q * pull * heights[k]
+        elif inverse_squared_bandwidth == 0.0:
+            pull = 1.0
+            objective += q
+        else:
+            pull = relative_pull(kernel, t, reference[k])
+            objective += q * profile(kernel, t)
+        pull *= q * (inverse_squared_scale[i] if scaled else 1.0)
         if pull > 0.0:
             mass[k] += pull
-            add_row(X, i, pull, centroids, k, shift)
-        objective += q * profile(kernel, t)
-        inertia += q * precision * distance
-        total_weight += q
-    finish_shift(X, mass, centroids, shift)
-    return objective, inertia, total_weight, changed
+            add_row(X, i, pull, totals, k)
+    return objective, inertia, total_weight
 
 
 @compiled
@@ -194,10 +406,10 @@ def _merge_references(
     kernel: int,
     reference: Any,  # IN/OUT
     mass: Any,
-    shift: Any,
+    totals: Any,
     other_reference: Any,  # IN
     other_mass: Any,
-    other_shift: Any,
+    other_totals: Any,
 ) -> None:
     """Add sums taken at other references, at the smaller reference of each cluster."""
     for k in range(mass.size):
@@ -210,5 +422,5 @@ def _merge_references(
         theirs = relative_pull(kernel, other_reference[k], common)
         reference[k] = common
         mass[k] = ours * mass[k] + theirs * other_mass[k]
-        for j in range(shift.shape[1]):
-            shift[k, j] = ours * shift[k, j] + theirs * other_shift[k, j]
+        for j in range(totals.shape[1]):
+            totals[k, j] = ours * totals[k, j] + theirs * other_totals[k, j]

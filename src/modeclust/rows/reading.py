@@ -6,7 +6,6 @@ computed by differences, never by |x|^2 - 2 x.c + |c|^2, which loses the digits 
 small bandwidths and large offsets need.
 """
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +14,15 @@ from numba import types
 from numba.extending import overload
 from scipy import sparse
 
-from modeclust.compiled import FAST_MATH, compiled_in_order
+from modeclust.compiled import FAST_MATH, compiled, compiled_in_order
 
 Floats = npt.NDArray[np.floating[Any]]
 
-# Distances that differ by less are a tie: rounding differs between dense and CSR rows.
-NEARER = 1.0 - 1e-12
+# Called for every row: the call would cost more than the work on a short row.
+INLINED: Any = {"fastmath": FAST_MATH, "forceinline": True}
+
+# With fewer features than this, a matrix product costs more than the loop it replaces.
+FEWEST_FOR_PRODUCTS = 24
 
 
 class Csr(NamedTuple):
@@ -56,31 +58,36 @@ def _read_only(array: Any) -> Any:
 
 
 class Centroids(NamedTuple):
-    """Centroids in the layouts that reading rows needs."""
+    """Centroids in the layouts that reading and searching rows needs."""
 
     rows: npt.NDArray[np.float64]  # (K, D)
-    columns: npt.NDArray[np.float64]  # (D, K) for CSR rows, else empty
+    columns: npt.NDArray[np.float64]  # (D, K), or empty where `products` serve instead
+    products: Floats  # (D, K) in the rows' own dtype, for matrix products, or empty
     norms: npt.NDArray[np.float64]  # (K,) squared norms
 
 
 class CentroidLayouts:
-    """The same centroids for dense and for CSR rows, each laid out when first needed."""
+    """The same centroids for every kind of rows, each laid out when first needed."""
 
     def __init__(self, centroids: npt.NDArray[np.float64]) -> None:
         self._rows = np.ascontiguousarray(centroids, dtype=np.float64)
         self._norms = np.einsum("kd,kd->k", self._rows, self._rows)
+        self._by_kind: dict[tuple[bool, np.dtype[Any]], Centroids] = {}
 
     def suiting(self, X: Floats | Csr) -> Centroids:
-        """Return the layout that reading `X` needs."""
-        return self._for_csr if isinstance(X, Csr) else self._for_dense
-
-    @cached_property
-    def _for_dense(self) -> Centroids:
-        return Centroids(self._rows, np.empty((0, 0)), self._norms)
-
-    @cached_property
-    def _for_csr(self) -> Centroids:
-        return Centroids(self._rows, np.ascontiguousarray(self._rows.T), self._norms)
+        """Return the layout that reading and searching `X` needs."""
+        by_columns = isinstance(X, Csr) or self._rows.shape[1] < FEWEST_FOR_PRODUCTS
+        dtype = X.data.dtype if isinstance(X, Csr) else X.dtype
+        kind = by_columns, dtype
+        if kind not in self._by_kind:
+            transposed = np.ascontiguousarray(self._rows.T)
+            self._by_kind[kind] = Centroids(
+                self._rows,
+                transposed if by_columns else np.empty((0, 0)),
+                np.empty((0, 0), dtype) if by_columns else transposed.astype(dtype),
+                self._norms,
+            )
+        return self._by_kind[kind]
 
 
 def row_count(X: Any) -> int:
@@ -88,16 +95,8 @@ def row_count(X: Any) -> int:
     raise NotImplementedError
 
 
-def squared_distance(X: Any, i: int, centroids: Centroids, k: int) -> float:
-    """Return |x_i - c_k|^2."""
-    raise NotImplementedError
-
-
-def nearest_centroid(X: Any, i: int, centroids: Centroids, scores: Any) -> Any:
-    """Return (k, |x_i - c_k|^2) of the nearest centroid, the lowest k on a tie.
-
-    `scores` (K,) is room for work.
-    """
+def squared_distance(X: Any, i: int, centroids: Any, norms: Any, k: int) -> float:
+    """Return |x_i - c_k|^2, given the centroids (K, D) and their squared norms."""
     raise NotImplementedError
 
 
@@ -108,13 +107,8 @@ def dot_difference(
     raise NotImplementedError
 
 
-def add_row(X: Any, i: int, weight: float, centroids: Centroids, k: int, shift: Any) -> None:
-    """Add weight (x_i - c_k) to shift[k], but for what `finish_shift` still takes off."""
-    raise NotImplementedError
-
-
-def finish_shift(X: Any, mass: Any, centroids: Centroids, shift: Any) -> None:
-    """Take off the part of `add_row` that is the same for every row of a cluster."""
+def add_row(X: Any, i: int, weight: float, totals: Any, k: int) -> None:
+    """Add weight x_i to totals[k]."""
     raise NotImplementedError
 
 
@@ -130,75 +124,37 @@ def _row_count(X):  # type: ignore[no-untyped-def]
     return lambda X: X.indptr.size - 1
 
 
-@overload(squared_distance, jit_options={"fastmath": FAST_MATH})
-def _squared_distance(X, i, centroids, k):  # type: ignore[no-untyped-def]
-    def dense(X, i, centroids, k):  # type: ignore[no-untyped-def]
+@overload(squared_distance, jit_options=INLINED)
+def _squared_distance(X, i, centroids, norms, k):  # type: ignore[no-untyped-def]
+    def dense(X, i, centroids, norms, k):  # type: ignore[no-untyped-def]
         total = 0.0
         for j in range(X.shape[1]):
-            difference = X[i, j] - centroids.rows[k, j]
+            difference = X[i, j] - centroids[k, j]
             total += difference * difference
         return total
 
-    def csr(X, i, centroids, k):  # type: ignore[no-untyped-def]
+    def csr(X, i, centroids, norms, k):  # type: ignore[no-untyped-def]
+        data, indices = X.data, X.indices
         first, last = X.indptr[i], X.indptr[i + 1]
         total = 0.0
         covered = 0.0
         for p in range(first, last):
-            c = centroids.rows[k, X.indices[p]]
-            difference = X.data[p] - c
+            c = centroids[k, indices[p]]
+            difference = data[p] - c
             total += difference * difference
             covered += c * c
-        rest = centroids.norms[k] - covered
-        if rest < 1e-2 * centroids.norms[k]:
+        rest = norms[k] - covered
+        if rest < 1e-2 * norms[k]:
             # Too few digits are left of the difference: walk the gaps instead.
             rest = 0.0
             j = 0
             for p in range(first, last):
-                for gap in range(j, X.indices[p]):
-                    rest += centroids.rows[k, gap] * centroids.rows[k, gap]
-                j = X.indices[p] + 1
-            for gap in range(j, centroids.rows.shape[1]):
-                rest += centroids.rows[k, gap] * centroids.rows[k, gap]
+                for gap in range(j, indices[p]):
+                    rest += centroids[k, gap] * centroids[k, gap]
+                j = indices[p] + 1
+            for gap in range(j, centroids.shape[1]):
+                rest += centroids[k, gap] * centroids[k, gap]
         return total + rest
-
-    return dense if isinstance(X, types.Array) else csr
-
-
-@overload(nearest_centroid, jit_options={"fastmath": FAST_MATH})
-def _nearest_centroid(X, i, centroids, scores):  # type: ignore[no-untyped-def]
-    def dense(X, i, centroids, scores):  # type: ignore[no-untyped-def]
-        best = 0
-        best_distance = squared_distance(X, i, centroids, 0)
-        for k in range(1, scores.size):
-            distance = squared_distance(X, i, centroids, k)
-            if distance < NEARER * best_distance:
-                best = k
-                best_distance = distance
-        return best, best_distance
-
-    def csr(X, i, centroids, scores):  # type: ignore[no-untyped-def]
-        norm = 0.0
-        largest = 0.0
-        for k in range(scores.size):
-            scores[k] = centroids.norms[k]
-            largest = max(largest, scores[k])
-        for p in range(X.indptr[i], X.indptr[i + 1]):
-            x = X.data[p]
-            norm += x * x
-            column = centroids.columns[X.indices[p]]
-            for k in range(scores.size):
-                scores[k] -= 2.0 * x * column[k]
-        # Scores choose who can be nearest; differences decide.
-        margin = scores.min() + 1e-10 * (norm + largest)
-        best = -1
-        best_distance = np.inf
-        for k in range(scores.size):
-            if scores[k] <= margin:
-                distance = squared_distance(X, i, centroids, k)
-                if distance < NEARER * best_distance:
-                    best = k
-                    best_distance = distance
-        return best, best_distance
 
     return dense if isinstance(X, types.Array) else csr
 
@@ -220,28 +176,16 @@ def _dot_difference(X, i, centroids, k, direction, base):  # type: ignore[no-unt
     return dense if isinstance(X, types.Array) else csr
 
 
-@overload(add_row, jit_options={"fastmath": FAST_MATH})
-def _add_row(X, i, weight, centroids, k, shift):  # type: ignore[no-untyped-def]
-    def dense(X, i, weight, centroids, k, shift):  # type: ignore[no-untyped-def]
+@overload(add_row, jit_options=INLINED)
+def _add_row(X, i, weight, totals, k):  # type: ignore[no-untyped-def]
+    def dense(X, i, weight, totals, k):  # type: ignore[no-untyped-def]
         for j in range(X.shape[1]):
-            shift[k, j] += weight * (X[i, j] - centroids.rows[k, j])
+            totals[k, j] += weight * X[i, j]
 
-    def csr(X, i, weight, centroids, k, shift):  # type: ignore[no-untyped-def]
+    def csr(X, i, weight, totals, k):  # type: ignore[no-untyped-def]
+        data, indices = X.data, X.indices
         for p in range(X.indptr[i], X.indptr[i + 1]):
-            shift[k, X.indices[p]] += weight * X.data[p]
-
-    return dense if isinstance(X, types.Array) else csr
-
-
-@overload(finish_shift)
-def _finish_shift(X, mass, centroids, shift):  # type: ignore[no-untyped-def]
-    def dense(X, mass, centroids, shift):  # type: ignore[no-untyped-def]
-        pass
-
-    def csr(X, mass, centroids, shift):  # type: ignore[no-untyped-def]
-        for k in range(mass.size):
-            for j in range(shift.shape[1]):
-                shift[k, j] -= mass[k] * centroids.rows[k, j]
+            totals[k, indices[p]] += weight * data[p]
 
     return dense if isinstance(X, types.Array) else csr
 
@@ -261,6 +205,19 @@ def _row_key(X, i, directions):  # type: ignore[no-untyped-def]
         return total
 
     return dense if isinstance(X, types.Array) else csr
+
+
+@compiled
+def fill_own_distances(
+    X: Any, first: int, last: int, centroids: Any, norms: Any, labels: Any, out: Any
+) -> None:
+    """Write |x_i - c_k|^2 of the rows from `first` to `last`, each to its own centroid.
+
+    The only place where it is computed for a pass, so that a row has the same bits however
+    it came to its label.
+    """
+    for i in range(first, last):
+        out[i - first] = squared_distance(X, i, centroids, norms, labels[i])
 
 
 @compiled_in_order

@@ -26,16 +26,27 @@ class Sample(NamedTuple):
         What is drawn from it is the same for a row of weight 2 and the row twice, for
         any order of the rows, and for dense and CSR rows.
         """
-        order = np.argsort(keys_of(compiled_form(self.X), self.X.shape[1]), kind="stable")
-        X, weight = self.X[order], self.weight[order]
-        if is_sparse(X):
-            differences = sparse.csr_array(X[1:] != X[:-1])
-            differences.eliminate_zeros()
-            repeats = np.diff(differences.indptr) == 0
-        else:
-            repeats = (X[1:] == X[:-1]).all(axis=1)
+        keys = keys_of(compiled_form(self.X), self.X.shape[1])
+        order = np.argsort(keys, kind="stable")
+        alike = keys[order][1:] == keys[order][:-1]
+        repeats = equal_rows(self.X[order[1:]], self.X[order[:-1]])
+        if np.any(alike & ~repeats):
+            # Different rows share a key: order them by their numbers.
+            run = np.concatenate([alike, [False]]) | np.concatenate([[False], alike])
+            numbers = Sample(self.X[order[run]], self.weight).dense()
+            order[run] = order[run][np.lexsort((*numbers.T[::-1], keys[order[run]]))]
+            repeats = equal_rows(self.X[order[1:]], self.X[order[:-1]])
         first = np.flatnonzero(np.concatenate([[True], ~repeats]))
-        return Sample(X[first], np.add.reduceat(weight, first))
+        return Sample(self.X[order[first]], np.add.reduceat(self.weight[order], first))
+
+
+def equal_rows(X: Any, Y: Any) -> npt.NDArray[np.bool_]:
+    """Return where the rows of `X` and `Y`, both dense or both CSR, are equal."""
+    if not is_sparse(X):
+        return np.asarray((X == Y).all(axis=1))
+    differences = sparse.csr_array(X != Y)
+    differences.eliminate_zeros()
+    return np.asarray(np.diff(differences.indptr) == 0)
 
 
 def keys_of(X: Floats | Csr, n_features: int) -> npt.NDArray[np.float64]:

@@ -118,7 +118,7 @@ def _add_densities(
             continue
         precision = inverse_squared_scale[i] if inverse_squared_scale.size > 0 else 1.0
         factor = precision * inverse_squared_bandwidth
-        own = squared_distance(X, i, centroids, k)
+        own = squared_distance(X, i, centroids.rows, centroids.norms, k)
         for e in ends.order[first:last]:
             along = dot_difference(X, i, centroids, k, ends.directions[e], ends.bases[e])
             length = ends.squared_lengths[e]

@@ -24,8 +24,8 @@ class Units:
     """x = offset + scale * x', with x' the rows that are worked on.
 
     Nearly all data are fine as they are: the offset is None, the scale 1, and nothing
-    is copied. The scale is a power of two, and an offset is subtracted only where it is
-    large beside the spread: both are exact.
+    is copied. The scale is a power of two, and only an offset that is large beside the
+    spread is taken off: both are exact.
     """
 
     offset: npt.NDArray[np.float64] | None = None
@@ -35,14 +35,15 @@ class Units:
     def of(cls, X: Any) -> Self:
         """Return the units that suit the dense or CSR rows `X`."""
         lowest, highest = _column_limits(X)
-        largest = np.max(np.maximum(np.abs(lowest), np.abs(highest)))
+        largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
         if is_sparse(X):
             return cls(scale=_safe_scale(largest, X.dtype))  # a shift would fill its zeros
-        reach = np.max(highest / 2 - lowest / 2)
-        if reach == 0 or largest <= LARGEST_OFFSET * reach:
+        reach = float(np.max(highest / 2 - lowest / 2))
+        if reach == 0 or largest / LARGEST_OFFSET <= reach:
             return cls(scale=_safe_scale(largest, X.dtype))
-        offset = (lowest / 2 + highest / 2).astype(working_dtype(X.dtype)).astype(np.float64)
-        return cls(offset, _safe_scale(reach, X.dtype))
+        middle = (lowest / 2 + highest / 2).astype(working_dtype(X.dtype)).astype(np.float64)
+        middle[np.abs(middle) / LARGEST_OFFSET <= reach] = 0.0
+        return cls(middle, _safe_scale(reach, X.dtype))
 
     @property
     def are_plain(self) -> bool:
@@ -50,16 +51,20 @@ class Units:
         return self.offset is None and self.scale == 1.0
 
     def inward(self, points: Any) -> Any:
-        """Return the user's points, or CSR rows, in these units."""
+        """Return the user's points, or CSR rows, in these units; mapped ones when read."""
         if self.are_plain:
             return points
+        if isinstance(points, np.memmap):
+            return MappedRows(points, self)
         dtype = working_dtype(points.dtype)
         if is_sparse(points):
             scaled = points.copy()
             scaled.data = (points.data / self.scale).astype(dtype)
             return scaled
-        shifted = points if self.offset is None else points - self.offset
-        return (shifted / self.scale).astype(dtype)
+        offset = np.zeros(1) if self.offset is None else self.offset
+        inner = np.subtract(points, offset.astype(dtype), dtype=dtype)
+        inner /= self.scale
+        return inner
 
     def outward(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return points in these units in the user's."""
@@ -67,6 +72,24 @@ class Units:
             return points
         scaled = points * self.scale
         return scaled if self.offset is None else scaled + self.offset
+
+
+class MappedRows:
+    """A mapped array whose rows are brought into other units as they are read."""
+
+    def __init__(self, rows: Any, units: Units) -> None:
+        self._rows = rows
+        self._units = units
+        self.shape = rows.shape
+        self.dtype = working_dtype(rows.dtype)
+
+    def __getitem__(self, indices: Any) -> Any:
+        return self._units.inward(np.asarray(self._rows[indices]))
+
+
+def is_mapped(X: Any) -> bool:
+    """Return whether `X` is on disk, and is to be read in pieces."""
+    return isinstance(X, np.memmap | MappedRows)
 
 
 def _safe_scale(reach: float, dtype: npt.DTypeLike) -> float:

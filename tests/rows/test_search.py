@@ -1,0 +1,104 @@
+"""Bounds spare the search, and never change what it would find."""
+
+import numpy as np
+import pytest
+import reference
+from scipy import sparse
+
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.search import half_gaps, moves_of_others
+
+
+def grid(rng, n_features):
+    return rng.integers(0, 4, size=(3000, n_features)).astype(float)
+
+
+DATA = {
+    "normal": lambda rng, d: rng.normal(size=(3000, d)),
+    "ties": grid,
+    "duplicates": lambda rng, d: rng.normal(size=(20, d))[rng.integers(0, 20, size=3000)],
+    "offset": lambda rng, d: rng.normal(size=(3000, d)) + 500,
+    "clusters": lambda rng, d: rng.normal(size=(3000, d)) + 9 * rng.integers(0, 5, size=(3000, 1)),
+    "constant": lambda rng, d: np.ones((3000, d)),
+}
+
+
+def walks(X, rng):
+    """Yield centroids that creep, stop, jump, meet each other and leave."""
+    centroids = X[rng.choice(len(X), 7, replace=False)].copy()
+    for pace in (0.0, 1e-3, 1e-3, 0.0, 1e-2, 0.3, 1e-3, 1e-3, 5.0, 1e-4, 1e-4):
+        yield centroids.copy()
+        centroids += pace * rng.normal(size=centroids.shape) * X.std()
+    centroids[3] = centroids[5]
+    yield centroids.copy()
+    centroids[:] = X[:7]
+    yield centroids.copy()
+    centroids[2] = 1e6
+    yield centroids.copy()
+    yield centroids + 1e-9
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("n_features", [1, 2, 16, 40, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_labels_are_those_of_a_full_search(rng, name, n_features, dtype, container):
+    X = DATA[name](rng, n_features).astype(dtype)
+    exact = X.astype(np.float64)
+    searched = []
+    with MemoryRows(container(X)) as rows:
+        for centroids in walks(exact, rng):
+            sums = rows.reduce(ModeStep(centroids, 0, 0.1))
+            searched.append(sums.searched)
+            with MemoryRows(container(X)) as fresh:
+                full = fresh.reduce(ModeStep(centroids, 0, 0.1))
+                assert full.searched == 3000
+                np.testing.assert_array_equal(rows.labels(), fresh.labels())
+            # Not only the labels: a pass leaves the same bits with and without bounds.
+            assert sums.totals.tobytes() == full.totals.tobytes()
+            assert sums.objective == full.objective
+            squared = reference.squared_distances(exact, centroids)
+            nearest = squared.min(axis=1)
+            chosen = squared[np.arange(3000), rows.labels()]
+            assert np.all(chosen <= nearest * (1 + 1e-11) + 1e-18)
+    if name in ("normal", "clusters"):
+        assert searched[1] < 3000  # the same centroids once more
+        assert np.mean(searched) < 2900
+
+
+def test_a_pass_that_keeps_labels_leaves_the_bounds_alone(rng):
+    X = rng.normal(size=(3000, 3))
+    centroids = X[:5].copy()
+    with MemoryRows(X) as rows:
+        rows.reduce(ModeStep(centroids, 0, 0.1))
+        rows.reduce(ModeStep(centroids + 0.5, 0, 0.1, reassign=False))
+        again = rows.reduce(ModeStep(centroids, 0, 0.1))
+        assert again.changed == 0
+        moved = rows.reduce(ModeStep(centroids + 0.01, 0, 0.1))
+        np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids + 0.01))
+    assert moved.searched < 3000
+
+
+def test_another_number_of_clusters_begins_anew(rng):
+    X = rng.normal(size=(500, 3))
+    with MemoryRows(X) as rows:
+        for n_clusters in (4, 1, 6, 6):
+            rows.reduce(ModeStep(X[:n_clusters], 0, 0.1))
+            np.testing.assert_array_equal(rows.labels(), reference.assign(X, X[:n_clusters]))
+
+
+def test_half_gaps_are_half_the_distance_to_the_nearest_other():
+    centroids = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]])
+    np.testing.assert_allclose(half_gaps(centroids), [2.5, 0.5, 0.5], rtol=1e-8)
+    assert np.all(half_gaps(centroids) <= [2.5, 0.5, 0.5])
+    assert half_gaps(centroids[:1]).tolist() == [0.0]
+    far = half_gaps(centroids + 1e6)
+    assert np.all(far <= [2.5, 0.5, 0.5])
+
+
+def test_moves_of_others():
+    before = np.zeros((3, 2))
+    after = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 2.0]])
+    np.testing.assert_allclose(moves_of_others(before, after), [2.0, 5.0, 5.0], rtol=1e-8)
+    assert moves_of_others(before[:1], after[:1]).tolist() == [0.0]
