@@ -51,6 +51,15 @@ def test_at_refuses_what_the_path_does_not_reach(path, bandwidth):
         path.at(bandwidth)
 
 
+def test_a_path_without_kmeans_does_not_reach_it(rng):
+    path = kmodes_path(rng.normal(size=(30, 2)), 2, bandwidths=[4.0, 2.0], random_state=0)
+    for bandwidth in (np.inf, 5.0):
+        with pytest.raises(ValueError, match="from 4 to 2; fit one that reaches it"):
+            path.at(bandwidth)
+    with pytest.raises(TypeError):
+        path[0:1]
+
+
 @pytest.mark.parametrize(
     ("backend", "kind"), [("polars", pl.DataFrame), ("pandas", pd.DataFrame), ("dict", dict)]
 )
@@ -88,3 +97,6 @@ def test_to_frame_has_the_users_names(rng):
     frame = pd.DataFrame(rng.normal(size=(30, 2)), columns=["count", "height"])
     table = KModes(2, n_bandwidths=2, random_state=0).fit(frame).path_.to_frame("pandas")
     assert list(table.columns[-2:]) == ["count_", "height"]
+    odd = frame.set_axis(["step_", "step"], axis=1)
+    table = kmodes_path(odd, 2, bandwidths=[4.0], random_state=0).to_frame("pandas")
+    assert list(table.columns[-2:]) == ["step_", "step__"]

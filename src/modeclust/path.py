@@ -1,8 +1,9 @@
 """The path: what K-modes finds at every bandwidth, from K-means to the target."""
 
+import operator
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
@@ -40,7 +41,8 @@ class Path:
     objectives : ndarray of shape (S,)
         L / sum of weights, in [0, 1]; it is 1 at an infinite bandwidth.
     inertias : ndarray of shape (S,)
-        The weighted sum of squared distances to the centroids, as in K-means.
+        Sum of q |x - c|^2 / s^2, with weights q and local scales s: at an infinite
+        bandwidth, what K-means minimises.
     counts : ndarray of shape (S, K)
         Number of rows in each cluster.
     n_iter : ndarray of shape (S,)
@@ -69,12 +71,13 @@ class Path:
     counts: npt.NDArray[np.int64]
     n_iter: npt.NDArray[np.int64]
     labels: npt.NDArray[np.integer[Any]] | None = None
-    feature_names: Sequence[str] | None = field(default=None)
+    feature_names: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.bandwidths)
 
     def __getitem__(self, index: int) -> PathPoint:
+        index = operator.index(index)
         return PathPoint(
             bandwidth=float(self.bandwidths[index]),
             centers=self.centers[index],
@@ -112,11 +115,11 @@ class Path:
         """
         if not bandwidth > 0:
             raise ValueError(f"bandwidth must be > 0, got {bandwidth!r}.")
-        smallest = self.bandwidths[-1]
-        if bandwidth < smallest * (1 - 1e-9):
+        largest, smallest = self.bandwidths[0], self.bandwidths[-1]
+        if not smallest * (1 - 1e-9) <= bandwidth <= largest * (1 + 1e-9):
             raise ValueError(
-                f"bandwidth={bandwidth!r} is below the end of the path, {smallest:.6g}; "
-                "fit with a smaller target bandwidth to reach it."
+                f"bandwidth={bandwidth!r} is not on the path, which goes from {largest:.6g} to "
+                f"{smallest:.6g}; fit one that reaches it."
             )
         if np.isinf(bandwidth):
             return self[0]
@@ -155,8 +158,10 @@ class Path:
         }
         coordinates = self.centers.reshape(n_steps * n_clusters, n_features)
         for name, values in zip(names, coordinates.T, strict=True):
-            # A feature may have the name of a column above.
-            columns[f"{name}_" if name in columns else str(name)] = values
+            unused = str(name)
+            while unused in columns:
+                unused += "_"
+            columns[unused] = values
         backend = backend or _installed_backend()
         if backend == "polars":
             import polars as pl

@@ -21,6 +21,7 @@ def no_work_is_done(monkeypatch):
         raise AssertionError("work began")
 
     monkeypatch.setattr("modeclust.rows.memory.MemoryRows.reduce", work)
+    monkeypatch.setattr("modeclust.algorithms.bandwidth.nearest_rows", work)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def no_work_is_done(monkeypatch):
 )
 def test_bad_rows(X, error, message):
     with pytest.raises(error, match=message):
-        KModes(5, bandwidth=1.0).fit(X)
+        KModes(5).fit(X)
     with pytest.raises(error, match=message):
         kmodes_path(X, 5, bandwidths=[1.0])
 
@@ -74,7 +75,7 @@ def test_bad_rows(X, error, message):
         ({"n_init": 0}, "'n_init'"),
         ({"random_state": "seed"}, "'random_state'"),
         ({"n_jobs": 1.5}, "'n_jobs'"),
-        ({"n_jobs": 0}, "n_jobs"),
+        ({"n_jobs": 0}, "n_jobs must not be 0; pass None or -1"),
         ({"store_labels": "sometimes"}, "'store_labels'"),
         ({"adaptive": "yes"}, "'adaptive'"),
     ],
@@ -97,6 +98,7 @@ def test_bad_parameters(options, message):
         ({"sample_scale": np.ones(9)}, r"sample_scale must have shape \(10,\).* got \(9,\)"),
         ({"sample_scale": np.ones((10, 1))}, r"sample_scale must have shape \(10,\)"),
         ({"sample_scale": np.full(10, np.inf)}, "sample_scale contains infinity"),
+        ({"sample_scale": np.geomspace(1e-60, 1, 10)}, r"factor of 1e\+50, got .* 1e-60 to 1"),
     ],
     ids=str,
 )

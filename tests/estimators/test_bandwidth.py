@@ -151,3 +151,29 @@ def test_bad_input_is_refused(options, message):
         estimate_bandwidth(np.arange(10.0).reshape(5, 2), **options)
     with pytest.raises(ValueError, match="minimum of 2"):
         estimate_bandwidth([[1.0, 2.0]])
+
+
+@rules
+@pytest.mark.parametrize("n_features", [3, 40])
+def test_tight_clusters_far_apart(rng, rule, n_features):
+    X = rng.normal(size=(200, n_features)) * 1e-3
+    alone = estimate_bandwidth(X[:100], rule)
+    X[100:] += 3000
+    found = estimate_bandwidth(X, rule)
+    if rule in ("knn", "likelihood"):  # the others look at the spread of all
+        assert found == pytest.approx(alone, rel=0.5)
+    assert found > 0
+
+
+def test_one_far_row_does_not_level_the_local_values(rng):
+    X = np.concatenate([rng.normal(size=(200, 2)) * s + 5 * s for s in (0.02, 0.3, 1)])
+    local = estimate_bandwidth(X, local=True)
+    with_outlier = estimate_bandwidth(np.concatenate([X, [[1e6, 0]]]), local=True)
+    np.testing.assert_allclose(with_outlier[:600], local, rtol=1e-9)
+
+
+def test_csr_with_an_offset(rng):
+    X = rng.normal(size=(200, 2)) + 1e6
+    for rule in RULES:
+        dense, csr = estimate_bandwidth(X, rule), estimate_bandwidth(sparse.csr_array(X), rule)
+        assert csr == pytest.approx(dense, rel=0.3 if rule in ("knn", "likelihood") else 1e-6)

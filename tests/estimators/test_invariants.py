@@ -13,6 +13,7 @@ from modeclust import KModes, kmodes_path
 from modeclust.kernels import KERNELS
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.units import MappedRows, Units
 
 
 @st.composite
@@ -165,11 +166,16 @@ def test_rotation_rotates_the_centers(digits):
 
 
 def test_scales_and_bandwidth_are_one_product(digits):
-    options = {"init": digits[:4], "tol": 1e-4}
-    plain = kmodes_path(digits, 4, bandwidths=[20.0, 10.0], **options)
-    options = {"init": digits[:4], "tol": 0.5e-4, "sample_scale": np.full(600, 0.5)}
-    halved = kmodes_path(digits, 4, bandwidths=[40.0, 20.0], **options)
-    np.testing.assert_allclose(halved.centers, plain.centers, rtol=1e-10)
+    scale = np.random.default_rng(0).uniform(0.5, 2, size=600)
+    plain = kmodes_path(digits, 4, bandwidths=[20.0, 10.0], init=digits[:4], sample_scale=scale)
+    for factor in (1e-30, 0.5, 1e20):
+        other = kmodes_path(
+            digits, 4, bandwidths=np.array([20.0, 10.0]) / factor, init=digits[:4],
+            sample_scale=scale * factor,
+        )  # fmt: skip
+        np.testing.assert_allclose(other.centers, plain.centers, rtol=1e-10)
+        np.testing.assert_array_equal(other.n_iter, plain.n_iter)
+        np.testing.assert_allclose(other.bandwidths * factor, [20.0, 10.0])
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.int64, bool])
@@ -190,7 +196,7 @@ def test_lists_fortran_order_and_constant_columns_just_work(digits):
     )
     narrow = fit(digits, init=digits[:6])
     np.testing.assert_allclose(wide.cluster_centers_[:, :64], narrow.cluster_centers_, rtol=1e-10)
-    np.testing.assert_array_equal(wide.cluster_centers_[:, 64:], 5.0)
+    np.testing.assert_allclose(wide.cluster_centers_[:, 64:], 5.0, rtol=1e-14)
 
 
 def test_a_mapped_file_equals_memory(digits, tmp_path):
@@ -201,3 +207,107 @@ def test_a_mapped_file_equals_memory(digits, tmp_path):
         mapped = fit(np.load(tmp_path / name, mmap_mode="r"), bandwidth="knn")
         np.testing.assert_array_equal(mapped.labels_, expected.labels_)
         np.testing.assert_array_equal(mapped.cluster_centers_, expected.cluster_centers_)
+
+
+def blobs(seed):
+    """Clusters so far apart that most restarts find them, in one order or another."""
+    rng = np.random.RandomState(seed)
+    X = np.vstack([rng.randn(40, 6) + 8 * rng.randn(6) for _ in range(4)])
+    X[np.abs(X) < 0.5] = 0
+    return X
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda X: sparse.csr_matrix(X),
+        lambda X: np.repeat(X, 1, axis=0)[::-1],
+        lambda X: X + 1e6,
+        lambda X: X * 3,
+        lambda X: X.astype(np.float32),
+    ],
+    ids=["CSR", "reversed", "moved", "scaled", "single"],
+)
+def test_the_winning_restart_does_not_hang_on_rounding(changed):
+    for seed in range(10):
+        X = blobs(seed)
+        found = changed(X)
+        options = {"random_state": seed, "n_bandwidths": 3}
+        expected = KModes(4, **options).fit(X).labels_
+        labels = KModes(4, **options).fit(found).labels_
+        reverse = not sparse.issparse(found) and np.array_equal(found, X[::-1])
+        np.testing.assert_array_equal(labels[::-1] if reverse else labels, expected)
+
+
+def test_weights_choose_the_same_restart():
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        X = blobs(seed)
+        weight = rng.integers(0, 3, size=len(X))
+        options = {"random_state": seed, "n_bandwidths": 3}
+        weighted = KModes(4, **options).fit(X, sample_weight=weight).labels_
+        repeated = KModes(4, **options).fit(np.repeat(X, weight, axis=0)).labels_
+        np.testing.assert_array_equal(np.repeat(weighted, weight), repeated)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e160, 1e300])
+def test_numbers_near_the_end_of_the_range(factor):
+    X = blobs(0)
+    with np.errstate(over="ignore"):  # the inertia, which is a square
+        model = KModes(4, random_state=0).fit(X * factor)
+    plain = KModes(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_allclose(model.cluster_centers_ / factor, plain.cluster_centers_, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X * factor), plain.labels_)
+
+
+def test_new_rows_of_another_size_find_their_nearest_mode():
+    X = np.array([[1.0], [1.1], [4.9], [5.1]])
+    model = KModes(2, bandwidth=0.5, init=[[5.0], [1.0]]).fit(X)
+    for tiny in (np.array([[1e-200]]), sparse.csr_matrix([[1e-200]])):
+        assert model.predict(tiny).tolist() == [1]
+        assert np.isfinite(model.transform(tiny)).all()
+    assert model.predict(np.array([[1.0], [5.0], [1e200]])).tolist()[:2] == [1, 0]
+
+
+def test_extreme_weights_and_bandwidths():
+    X = blobs(0)
+    plain = KModes(4, bandwidth=2.0, random_state=0).fit(X)
+    for weight in (1e306, 1e-320):
+        model = KModes(4, bandwidth=2.0, random_state=0).fit(X, sample_weight=np.full(160, weight))
+        np.testing.assert_allclose(model.cluster_centers_, plain.cluster_centers_, rtol=1e-10)
+    wide = KModes(4, bandwidth=1e308, random_state=0).fit(X)
+    assert np.isfinite(wide.path_.bandwidths[1:]).all()
+    assert wide.bandwidth_ == 1e308
+    np.testing.assert_allclose(wide.cluster_centers_, wide.path_.centers[0], atol=1e-10)
+    with pytest.raises(ValueError, match="too large for rows as small as these"):
+        KModes(4, bandwidth=1.0).fit(X * 1e-310)
+
+
+def test_no_tolerance_still_ends():
+    model = KModes(4, bandwidth=2.0, tol=0, max_iter=3000, random_state=0).fit(blobs(0))
+    assert model.path_.n_iter[-1] < 3000
+
+
+def test_unsorted_csr_with_entries_twice_is_the_matrix_it_stands_for():
+    Z = np.where(blobs(0) < 0.2, 0, blobs(0))[:, :2]
+    data = np.stack([Z[:, 1] / 2, Z[:, 0] / 2, Z[:, 1] / 2, Z[:, 0] / 2], axis=1).ravel()
+    indptr = np.arange(0, 4 * len(Z) + 1, 4)
+    odd = sparse.csr_matrix((data, np.tile([1, 0, 1, 0], len(Z)), indptr), shape=Z.shape)
+    for options in ({}, {"bandwidth": "likelihood"}, {"adaptive": True}):
+        found = KModes(3, random_state=0, **options).fit(odd)
+        expected = KModes(3, random_state=0, **options).fit(sparse.csr_matrix(Z))
+        assert found.bandwidth_ == pytest.approx(expected.bandwidth_, rel=1e-9)
+        np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert odd.nnz == 4 * len(Z)
+
+
+def test_a_mapped_file_with_an_offset_is_not_read_whole(tmp_path):
+    X = np.random.default_rng(0).normal(size=(2000, 3)) + 1e6
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    rows = Units.of(mapped).inward(mapped)
+    assert isinstance(rows, MappedRows)
+    np.testing.assert_array_equal(rows[5:7], Units.of(X).inward(X)[5:7])
+    expected, found = (fit(source, 3, bandwidth="knn", max_iter=2000) for source in (X, mapped))
+    np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)

@@ -144,8 +144,8 @@ def test_callbacks_see_restarts_and_bandwidths_as_tasks():
 
 def test_a_callback_can_stop_the_path():
     stopper = Recorder(stop_after=("bandwidth", 1))
-    model = KModes(3, n_init=2, n_bandwidths=5, random_state=0, max_iter=1000)
-    model.set_callbacks(stopper).fit(X)
+    model = KModes(3, n_init=2, n_bandwidths=5, random_state=0, path_iter=1)
+    model.set_callbacks(stopper).fit(X)  # with no warning of convergence
     assert len(model.path_) == 3
     assert model.bandwidth_ == model.path_.bandwidths[2]
     np.testing.assert_array_equal(model.predict(X), model.labels_)

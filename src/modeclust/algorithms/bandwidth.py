@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from modeclust.algorithms.neighbors import nearest_rows
@@ -13,9 +15,9 @@ from modeclust.algorithms.solve import spread
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.sample import Sample
-from modeclust.rows.units import working_dtype
+from modeclust.rows.units import is_mapped, working_dtype
 
-Floats = npt.NDArray[np.float64]
+Doubles = npt.NDArray[np.float64]
 
 RULES = ("knn", "silverman", "scott", "likelihood")
 # Neighbour distances are averaged over at most this many rows (found among all rows).
@@ -24,13 +26,11 @@ N_SAMPLES = 5000
 LIKELIHOOD_ROWS = 1000
 # A mapped file is read in pieces of about this many numbers.
 PIECE = 2**23
-# A product-form distance below this share of the largest norm is rounding.
-ROUNDING = 1e-6
 
 
 def global_bandwidth(
     X: Any,
-    weight: Floats,
+    weight: Doubles,
     rule: str,
     *,
     n_neighbors: int,
@@ -60,13 +60,13 @@ def global_bandwidth(
 
 def local_scales(
     X: Any,
-    weight: Floats,
+    weight: Doubles,
     *,
     n_neighbors: int,
     n_samples: int,
     rng: np.random.RandomState,
     n_jobs: int | None,
-) -> Floats:
+) -> Doubles:
     """Return each row's neighbour distance over the mean one.
 
     Above `n_samples` rows the neighbours are sought among that many rows drawn at random:
@@ -88,19 +88,19 @@ def _choose(n_rows: int, n_samples: int, rng: np.random.RandomState) -> npt.NDAr
     return np.sort(rng.choice(n_rows, n_samples, replace=False))
 
 
-def _multiplicity(weight: Floats) -> Floats:
+def _multiplicity(weight: Doubles) -> Doubles:
     """Return how often each row counts: whole weights are repetitions, others are not."""
     return weight if np.all(weight == np.round(weight)) else np.ones_like(weight)
 
 
 def _neighbor_distances(
     X: Any,
-    weight: Floats,
+    weight: Doubles,
     queries: npt.NDArray[np.int64],
     n_neighbors: int,
     n_jobs: int | None,
     among: npt.NDArray[np.int64] | None = None,
-) -> Floats:
+) -> Doubles:
     """Return the distance of each query row to its `n_neighbors`-th neighbour in `among`.
 
     A row of weight 2 counts as two rows, one the neighbour of the other at distance 0.
@@ -112,70 +112,73 @@ def _neighbor_distances(
     # A query that is in the pool is its own first neighbour, which does not count.
     wanted = np.minimum(n_neighbors, pool_times.sum() - 1) + present
 
-    nearest = np.empty((len(queries), 0))
-    counted = np.empty((len(queries), 0))
-    for piece, piece_times in _pieces(pool, pool_times):
-        distances, indices = nearest_rows(
-            piece, _rows_of(X, queries), min(n_neighbors + 1, len(piece_times)), n_jobs
+    found, indices, counted = [], [], []
+    for first, piece in _pieces(pool):
+        distances, nearest = nearest_rows(
+            piece, _rows_of(X, queries), min(n_neighbors + 1, piece.shape[0]), n_jobs
         )
-        nearest = np.hstack([nearest, distances])
-        counted = np.hstack([counted, piece_times[indices]])
-    order = np.argsort(nearest, axis=1, kind="stable")
-    nearest = np.take_along_axis(nearest, order, axis=1)
-    reached = np.cumsum(np.take_along_axis(counted, order, axis=1), axis=1)
+        found.append(distances)
+        indices.append(first + nearest)
+        counted.append(pool_times[first + nearest])
+    order = np.argsort(np.hstack(found), axis=1, kind="stable")
+    reached = np.cumsum(np.take_along_axis(np.hstack(counted), order, axis=1), axis=1)
     place = np.argmax(reached >= wanted[:, None], axis=1)
-    found: Floats = nearest[np.arange(len(queries)), place]
-    found[found < ROUNDING * _largest_norm(X, queries)] = 0.0
-    return found
+    neighbors = np.take_along_axis(np.hstack(indices), order, axis=1)
+    return _distances(X, queries, pool, neighbors[np.arange(len(queries)), place])
 
 
-def _pieces(X: Any, times: Floats) -> Iterator[tuple[Any, Floats]]:
-    """Yield the rows whole, or in pieces where they are a mapped file."""
-    if not isinstance(X, np.memmap):
-        yield X, times
-        return
-    size = max(PIECE // X.shape[1], 1)
-    for first in range(0, len(times), size):
-        piece = slice(first, first + size)
-        yield np.asarray(X[piece], dtype=working_dtype(X.dtype)), times[piece]
+def _distances(
+    X: Any, rows: npt.NDArray[np.int64], Y: Any, others: npt.NDArray[np.int64]
+) -> Doubles:
+    """Return the distance of each row of `X` to its other row in `Y`, by differences.
+
+    The search may round it, and that of equal rows to something above 0.
+    """
+    distances = np.empty(len(rows))
+    for first in range(0, len(rows), 256):
+        part = slice(first, first + 256)
+        difference = _rows_of(X, rows[part]) - _rows_of(Y, others[part])
+        norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
+        distances[part] = norm(difference, axis=1)
+    return distances
 
 
-def _rows_of(X: Any, indices: npt.NDArray[np.int64]) -> Any:
-    rows = X if len(indices) == X.shape[0] else X[indices]
+def _pieces(X: Any) -> Iterator[tuple[int, Any]]:
+    """Yield the rows whole, or in pieces where they are mapped, with the place of the first."""
+    size = max(PIECE // X.shape[1], 1) if is_mapped(X) else X.shape[0]
+    for first in range(0, X.shape[0], size):
+        yield first, X if size == X.shape[0] else _rows_of(X, slice(first, first + size))
+
+
+def _rows_of(X: Any, indices: Any) -> Any:
+    rows = X[indices]
     return rows if is_sparse(rows) else np.asarray(rows, dtype=working_dtype(X.dtype))
 
 
-def _largest_norm(X: Any, queries: npt.NDArray[np.int64]) -> float:
-    rows = _rows_of(X, queries)
-    if is_sparse(rows):
-        return float(np.sqrt(rows.multiply(rows).sum(axis=1).max()))
-    return float(np.linalg.norm(rows, axis=1).max())
-
-
-def _likelihood(X: Any, weight: Floats, n_rows: int, rng: np.random.RandomState) -> float:
+def _likelihood(X: Any, weight: Doubles, n_rows: int, rng: np.random.RandomState) -> float:
     """Return the bandwidth of the highest leave-one-out likelihood, gaussian kernel.
 
     All copies of a row are left out with it. From fewer rows than there are, the answer is
     scaled as the best bandwidth scales with their number.
     """
     chosen = _choose(len(weight), n_rows, rng)
-    squared = np.square(pairwise_distances(_rows_of(X, chosen)))
-    apart = squared > (ROUNDING * _largest_norm(X, chosen)) ** 2
-    if not apart.any():
+    rows, weights = Sample(_rows_of(X, chosen), weight[chosen]).distinct()
+    if len(weights) == 1:
         return 0.0
-    squared[~apart] = np.inf
-    seen = apart.any(axis=1)
-    squared, weights = squared[seen], weight[chosen][seen]
+    squared = np.square(pairwise_distances(rows) if is_sparse(rows) else cdist(rows, rows))
+    np.fill_diagonal(squared, np.inf)
     nearest = squared.min(axis=1)
     excess = squared - nearest[:, None]
     n_features = X.shape[1]
 
     def loss(log_bandwidth: float) -> float:
         inverse = 0.5 * np.exp(-2 * log_bandwidth)
-        terms = np.log(np.exp(-inverse * excess) @ weight[chosen]) - inverse * nearest
+        terms = np.log(np.exp(-inverse * excess) @ weights) - inverse * nearest
         return float(np.average(n_features * log_bandwidth - terms, weights=weights))
 
-    finite = squared[np.isfinite(squared)]
+    finite = squared[np.isfinite(squared) & (squared > 0)]
+    if len(finite) == 0:
+        return 0.0
     grid = np.linspace(0.5 * np.log(finite.min()), 0.5 * np.log(finite.max()), 30)
     best = int(np.argmin([loss(point) for point in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -184,7 +187,7 @@ def _likelihood(X: Any, weight: Floats, n_rows: int, rng: np.random.RandomState)
     return float(bandwidth * (len(chosen) / len(weight)) ** (1 / (n_features + 4)))
 
 
-def _normal_reference(X: Any, weight: Floats, rule: str) -> float:
+def _normal_reference(X: Any, weight: Doubles, rule: str) -> float:
     """Return Scott's or Silverman's rule for one bandwidth in all directions."""
     n_features = X.shape[1]
     n_rows = _multiplicity(weight).sum()

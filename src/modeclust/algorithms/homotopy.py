@@ -20,6 +20,7 @@ from modeclust.rows.protocols import Rows
 
 # A move of the centroids below this share of a cluster's radius counts as nearly still.
 NEARLY_STILL = 0.05
+LARGEST_START = 1.7e308
 
 
 def restart_kmeans(
@@ -87,4 +88,4 @@ def automatic_start(rows: Rows, means: State, kernel: int, target: float) -> flo
         if largest_move(still, rows.reduce(step).moved(means.centroids)) <= NEARLY_STILL * radius:
             break
         bandwidth *= np.sqrt(2)
-    return max(bandwidth, 2 * target)
+    return max(bandwidth, min(2 * target, LARGEST_START))

@@ -20,8 +20,8 @@ def density_ratios(rows: Rows, state: State, kernel: int) -> sparse.csr_array:
     """Return how little the density dips between nearby modes, (K, K) and symmetric.
 
     For two clusters: the lowest density of their pooled rows on the segment between their
-    modes, over the lower of the two densities at its ends, or 1 where that is less. The
-    labels of the rows must be those of `state`.
+    modes, over the lower of the two densities at its ends. The labels of the rows must be
+    those of `state`.
     """
     n_clusters = len(state.centroids)
     occupied = np.flatnonzero(state.nearest >= 0)

@@ -8,7 +8,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, global_bandwidth, local_scales
-from modeclust.estimators.validation import Floats, check_rows, check_weights
+from modeclust.estimators.validation import Doubles, check_n_jobs, check_rows, check_weights
+from modeclust.rows.memory import thread_count
 from modeclust.rows.units import Units
 
 
@@ -33,7 +34,7 @@ def estimate_bandwidth(
     sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
-) -> float | Floats:
+) -> float | Doubles:
     """Estimate a bandwidth from the data.
 
     - "knn": the mean distance of a row to its `n_neighbors`-th nearest other row.
@@ -63,7 +64,7 @@ def estimate_bandwidth(
     random_state : int, RandomState instance or None, default=None
         Chooses the rows where they are sampled.
     n_jobs : int, default=None
-        Number of threads of the neighbour search.
+        Number of threads of the neighbour search, as in `KModes`.
 
     Returns
     -------
@@ -81,6 +82,7 @@ def estimate_bandwidth(
     >>> estimate_bandwidth(X, local=True).shape
     (150,)
     """
+    check_n_jobs(n_jobs)
     X = check_rows(X, min_rows=2)
     weight = check_weights(sample_weight, X)
     units = Units.of(X)
@@ -100,7 +102,7 @@ def estimate_bandwidth(
 
 def choose_bandwidth(
     X: Any,
-    weight: Floats | None,
+    weight: Doubles | None,
     rule: str | float,
     *,
     local: bool,
@@ -108,7 +110,7 @@ def choose_bandwidth(
     n_samples: int = N_SAMPLES,
     random_state: Any = None,
     n_jobs: int | None = None,
-) -> tuple[float, Floats | None]:
+) -> tuple[float, Doubles | None]:
     """Return the bandwidth by a rule, or as given, and the local scales if wanted.
 
     `X` is in units that suit it. Rows of weight 0 get a scale of 1.
@@ -120,7 +122,7 @@ def choose_bandwidth(
         "n_neighbors": n_neighbors,
         "n_samples": n_samples,
         "rng": check_random_state(random_state),
-        "n_jobs": n_jobs,
+        "n_jobs": thread_count(n_jobs),
     }
     bandwidth = global_bandwidth(rows, weights, rule, **options) if isinstance(rule, str) else rule
     if not local:

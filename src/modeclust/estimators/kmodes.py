@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -19,7 +20,7 @@ from sklearn.base import (
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.homotopy import automatic_start, schedule
@@ -29,8 +30,6 @@ from modeclust.estimators.bandwidth import choose_bandwidth
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.validation import (
     check_bandwidths,
-    check_centers,
-    check_cluster_count,
     check_rows,
     check_scales,
     check_weights,
@@ -138,7 +137,8 @@ class KModes(
     counts_ : ndarray of shape (n_clusters,)
         Number of rows in each cluster.
     exemplar_indices_ : ndarray of shape (n_clusters,)
-        The row nearest to each centroid within its cluster; -1 where the cluster is empty.
+        The row nearest to each centroid within its cluster; -1 where the cluster has no row, or
+        none of positive weight.
     redundancy_ : csr_array of shape (n_clusters, n_clusters)
         For pairs of nearby modes, the lowest density of their points on the way from one to the
         other, over the lower of their peaks; see `redundant_clusters`.
@@ -236,7 +236,8 @@ class KModes(
         y : Ignored
             Not used, present for scikit-learn's sake.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights q >= 0 of the rows.
+            Weights q >= 0 of the rows. A whole number is the row that many times, also for the
+            rule that estimates the bandwidth.
         sample_scale : array-like of shape (n_samples,), default=None
             Scales s > 0 that multiply the bandwidth at each row; not with ``adaptive=True``.
 
@@ -248,7 +249,6 @@ class KModes(
         X = check_rows(X, estimator=self, min_rows=2)
         rng = check_random_state(self.random_state)
         with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
-            seeds = problem.seeds(self.init, rng)
             n_init = 1 if is_array(self.init) else self.n_init
             n_bandwidths = 0 if np.isinf(target) else self.n_bandwidths
             record = Record.begin(problem, self.store_labels, n_bandwidths + 1)
@@ -256,20 +256,20 @@ class KModes(
             told = {"estimator": self, "X": X, "y": y}
             root.call_on_fit_task_begin(**told)
 
-            runs = problem.kmeans(seeds, n_init)
+            runs = problem.kmeans(problem.seeds(self.init, self.n_clusters, rng), n_init)
             task = root.subcontext("k-means", max_subtasks=n_init)
             means = record.add_best(_watched(runs, task, "restart", problem, told))
-            self._print(means, problem.units)
+            self._print(means, problem)
             if n_bandwidths:
                 start = self._start_bandwidth(problem, means, target)
                 states = problem.follow(means.centroids, schedule(start, target, n_bandwidths))
                 task = root.subcontext("path", max_subtasks=n_bandwidths)
                 for state in _watched(states, task, "bandwidth", problem, told):
                     record.add(state)
-                    self._print(state, problem.units)
+                    self._print(state, problem)
             self._store(record)
             root.call_on_fit_task_end(**told, reconstruction_attributes={})
-        record.warn(stacklevel=5)
+        record.warn(stacklevel=5, stopped=len(record.states) <= n_bandwidths)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
@@ -412,39 +412,38 @@ class KModes(
         """Check what `check_rows` has not, and open the problem with its target bandwidth."""
         weight = check_weights(sample_weight, X)
         scale = check_scales(sample_scale, X)
-        check_cluster_count(self.n_clusters, X)
-        if is_array(self.init):
-            check_centers(self.init, self.n_clusters, X.shape[1])
         if self.adaptive and scale is not None:
             raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
-        units = Units.of(X)
-        rows = units.inward(X)
-        target, local = choose_bandwidth(
-            rows,
-            weight,
-            self.bandwidth if isinstance(self.bandwidth, str) else self.bandwidth / units.scale,
-            local=self.adaptive,
-            random_state=rng,
-            n_jobs=self.n_jobs,
-        )
-        self._check_start(target * units.scale)
+        is_rule = isinstance(self.bandwidth, str)
+        if not is_rule:
+            self._check_start(self.bandwidth)
         with Problem.opened(
             X,
-            rows,
-            units,
-            weight=weight,
-            scale=local if self.adaptive else scale,
-            kernel=self.kernel,
             n_clusters=self.n_clusters,
+            init=self.init,
+            kernel=self.kernel,
+            weight=weight,
             n_jobs=self.n_jobs,
+            rng=rng,
             path_iter=self.path_iter,
             max_iter=self.max_iter,
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         ) as problem:
-            yield problem, target
+            estimate, local = choose_bandwidth(
+                problem.rows.X,
+                weight,
+                self.bandwidth if is_rule else 1.0,
+                local=self.adaptive,
+                random_state=rng,
+                n_jobs=self.n_jobs,
+            )
+            target = estimate * problem.units.scale if is_rule else self.bandwidth
+            self._check_start(target)
+            problem.set_scale(local if self.adaptive else scale)
+            yield problem, float(problem.inward_bandwidth(target))
 
-    def _check_start(self, target: float) -> None:
+    def _check_start(self, target: Any) -> None:
         start = self.start_bandwidth
         if isinstance(start, str) or self.n_bandwidths == 1 or np.isinf(target):
             return
@@ -457,12 +456,12 @@ class KModes(
     def _start_bandwidth(self, problem: Problem, means: State, target: float) -> float:
         if isinstance(self.start_bandwidth, str):
             return automatic_start(problem.rows, means, problem.kernel, target)
-        return self.start_bandwidth / problem.units.scale
+        return float(problem.inward_bandwidth(self.start_bandwidth))
 
-    def _print(self, state: State, units: Units) -> None:
+    def _print(self, state: State, problem: Problem) -> None:
         if self.verbose:
             print(
-                f"[KModes] bandwidth {state.bandwidth * units.scale:<10.5g} "
+                f"[KModes] bandwidth {problem.outward_bandwidth(state.bandwidth):<10.5g} "
                 f"objective {state.objective:.6f}  iterations {state.n_iter:<3d} "
                 f"sizes {state.counts.min()} to {state.counts.max()}"
             )
@@ -491,7 +490,9 @@ class KModes(
         """Open new rows, and give the centroids in the units that suit them."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False)
-        units = Units.of(X)
+        # Those that suit the centroids: one odd new row must not spoil the others.
+        centers = self.cluster_centers_
+        units = Units.of(sparse.csr_array(centers) if sparse.issparse(X) else centers)
         with MemoryRows(
             units.inward(X),
             weight=check_weights(sample_weight, X),
@@ -499,7 +500,7 @@ class KModes(
             n_clusters=len(self.cluster_centers_),
             n_jobs=self.n_jobs,
         ) as rows:
-            yield rows, units.inward(self.cluster_centers_.astype(np.float64)), units
+            yield rows, units.inward(centers.astype(np.float64)), units
 
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any
@@ -507,7 +508,7 @@ class KModes(
         """Return a model with the clusters `kept`, run again at this model's bandwidth."""
         centers = self.cluster_centers_[kept].astype(np.float64)
         model: Self = clone(self).set_params(
-            n_clusters=len(kept), init=centers, bandwidth=self.bandwidth_
+            n_clusters=len(kept), init=centers, bandwidth=self.bandwidth_, start_bandwidth="auto"
         )
         X = check_rows(X, estimator=model, min_rows=2)
         rng = check_random_state(self.random_state)
@@ -546,8 +547,8 @@ def _as_fitted(state: State, problem: Problem) -> dict[str, Any]:
     centers = problem.units.outward(state.centroids)
     return {
         "cluster_centers_": centers.astype(problem.rows.dtype),
-        "bandwidth_": state.bandwidth * problem.units.scale,
-        "_n_features_out": problem.n_clusters,
+        "bandwidth_": problem.outward_bandwidth(state.bandwidth),
+        "_n_features_out": len(state.centroids),
     }
 
 
@@ -628,36 +629,35 @@ def kmodes_path(
     >>> kmodes_path(X, 2, bandwidths=[np.inf, *np.geomspace(1, 0.4, 10)], random_state=0)
     Path(11 bandwidths from inf to 0.4, 2 clusters, 2 features)
     """
+    names = _get_feature_names(X)
     X = check_rows(X, min_rows=2)
     bandwidths = check_bandwidths(bandwidths)
-    weight = check_weights(sample_weight, X)
     scale = check_scales(sample_scale, X)
-    check_cluster_count(n_clusters, X)
-    units = Units.of(X)
     rng = check_random_state(random_state)
     with Problem.opened(
         X,
-        units.inward(X),
-        units,
-        weight=weight,
-        scale=scale,
-        kernel=kernel,
         n_clusters=n_clusters,
+        init=init,
+        kernel=kernel,
+        weight=check_weights(sample_weight, X),
         n_jobs=n_jobs,
+        rng=rng,
         path_iter=path_iter,
         max_iter=max_iter,
         mean_shift_iter=mean_shift_iter,
         tol=tol,
     ) as problem:
+        problem.set_scale(scale)
+        bandwidths = problem.inward_bandwidth(bandwidths)
         record = Record.begin(problem, store_labels, len(bandwidths))
-        seeds = problem.seeds(init, rng)
+        seeds = problem.seeds(init, n_clusters, rng)
         if np.isinf(bandwidths[0]):
             centroids = record.add_best(problem.kmeans(seeds, n_init)).centroids
             bandwidths = bandwidths[1:]
         else:
             centroids = next(seeds)
-        for state in problem.follow(centroids, bandwidths / units.scale):
+        for state in problem.follow(centroids, bandwidths):
             record.add(state)
         record.round_last()
     record.warn(stacklevel=4)
-    return record.path()
+    return record.path(names)

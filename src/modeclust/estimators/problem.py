@@ -14,60 +14,94 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import Centers, State, assign, evaluate
-from modeclust.estimators.validation import Floats, check_centers, is_array
+from modeclust.estimators.validation import (
+    Doubles,
+    check_centers,
+    check_cluster_count,
+    check_n_jobs,
+    is_array,
+)
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
 from modeclust.rows.memory import MemoryRows
+from modeclust.rows.sample import Sample
 from modeclust.rows.units import Units
 
 # Labels along a path are kept by default up to this many of them.
 MOST_LABELS = 10_000_000
 
 
-@dataclass(frozen=True)
+@dataclass
 class Problem:
-    """Checked data and parameters. Centroids and bandwidths in it are in its `units`."""
+    """Checked data and parameters. Centroids and bandwidths in it are in units of its own."""
 
     X: Any  # the user's rows, for a callable init
     rows: MemoryRows
     units: Units
-    n_clusters: int
+    pool: Sample  # distinct rows, to draw seeds from
     kernel: int
     path_iter: int
     max_iter: int
     mean_shift_iter: int
     tol: float
+    mean_scale: float = 1.0  # of the local scales, which are 1 on average in here
 
     @classmethod
     @contextmanager
     def opened(
         cls,
         X: Any,
-        inner: Any,
-        units: Units,
         *,
-        weight: Floats | None,
-        scale: Floats | None,
-        kernel: str,
         n_clusters: int,
+        init: Any,
+        kernel: str,
+        weight: Doubles | None,
         n_jobs: int | None,
+        rng: np.random.RandomState,
         **limits: Any,
     ) -> "Iterator[Problem]":
-        """Open the rows of `X`, which are `inner` in the units, while the context lasts."""
-        with MemoryRows(
-            inner, weight=weight, scale=scale, n_clusters=n_clusters, n_jobs=n_jobs
-        ) as rows:
-            yield cls(X, rows, units, n_clusters, KERNELS[kernel], **limits)
-
-    def seeds(self, init: Any, rng: np.random.RandomState) -> Iterator[Centers]:
-        """Yield initial centroids without end, or the given ones once."""
-        pool = distinct_rows(self.rows, self.n_clusters, rng)
+        """Open the rows of `X`, with distinct ones enough, while the context lasts."""
+        check_n_jobs(n_jobs)
+        check_cluster_count(n_clusters, X)
         if is_array(init):
-            return iter([self._given(init)])
+            check_centers(init, n_clusters, X.shape[1])
+        units = Units.of(X)
+        with MemoryRows(
+            units.inward(X), weight=weight, n_clusters=n_clusters, n_jobs=n_jobs
+        ) as rows:
+            pool = distinct_rows(rows, n_clusters, rng)
+            yield cls(X, rows, units, pool, KERNELS[kernel], **limits)
+
+    def set_scale(self, scale: Doubles | None) -> None:
+        """Give each row a local scale; bandwidths in here then are for the mean one."""
+        if scale is not None:
+            weights = self.rows.weight if self.rows.weight.size else None
+            self.mean_scale = float(np.average(scale, weights=weights))
+            self.rows.set_scale(scale / self.mean_scale)
+
+    def inward_bandwidth(self, bandwidth: Any) -> Any:
+        """Return the user's bandwidths in the units of the problem."""
+        with np.errstate(over="ignore"):
+            inner = np.asarray(bandwidth, np.float64) / self.units.scale * self.mean_scale
+        if np.any(np.isinf(inner) & np.isfinite(bandwidth)):
+            raise ValueError(
+                f"bandwidth={bandwidth!r} is too large for rows as small as these; pass np.inf "
+                "for K-means."
+            )
+        return inner
+
+    def outward_bandwidth(self, bandwidth: float) -> float:
+        """Return a bandwidth of the problem in the user's units."""
+        return bandwidth / self.mean_scale * self.units.scale
+
+    def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
+        """Yield initial centroids without end, or the given ones once."""
+        if is_array(init):
+            return iter([self._given(init, n_clusters)])
         if callable(init):
-            return self._called(init, rng)
-        return draw_seeds(pool, self.n_clusters, init, rng)
+            return self._called(init, n_clusters, rng)
+        return draw_seeds(self.pool, n_clusters, init, rng)
 
     def kmeans(self, seeds: Iterator[Centers], n_init: int) -> Iterator[State]:
         """Yield what K-means reaches from each of the first `n_init` seeds."""
@@ -88,13 +122,15 @@ class Problem:
             tol=self.tol,
         )
 
-    def _given(self, init: Any) -> Centers:
-        centers = check_centers(init, self.n_clusters, self.rows.n_features)
+    def _given(self, init: Any, n_clusters: int) -> Centers:
+        centers = check_centers(init, n_clusters, self.rows.n_features)
         return np.asarray(self.units.inward(centers), dtype=np.float64)
 
-    def _called(self, init: Callable[..., Any], rng: np.random.RandomState) -> Iterator[Centers]:
+    def _called(
+        self, init: Callable[..., Any], n_clusters: int, rng: np.random.RandomState
+    ) -> Iterator[Centers]:
         while True:
-            yield self._given(init(self.X, self.n_clusters, random_state=rng))
+            yield self._given(init(self.X, n_clusters, random_state=rng), n_clusters)
 
 
 @dataclass
@@ -117,12 +153,16 @@ class Record:
         """Add a state; the labels of the rows must be its own."""
         self.states.append(state)
         if self.store_labels:
-            smallest = np.min_scalar_type(-self.problem.n_clusters)
+            smallest = np.min_scalar_type(-len(state.centroids))
             self.labels.append(self.problem.rows.labels().astype(smallest))
 
     def add_best(self, runs: Iterator[State]) -> State:
         """Add the K-means run of least inertia, and return it."""
-        best = min(runs, key=lambda state: state.inertia)
+        best = next(runs)
+        for run in runs:
+            # Rounding must not choose between runs that found the same clusters.
+            if run.inertia < (1 - 1e-9) * best.inertia:
+                best = run
         assign(self.problem.rows, best.centroids)
         self.add(best)
         return best
@@ -143,48 +183,51 @@ class Record:
 
     def path(self, feature_names: Sequence[str] | None = None) -> Path:
         """Return the path in the user's units."""
-        units, states = self.problem.units, self.states
+        problem, units, states = self.problem, self.problem.units, self.states
         centers = [units.outward(state.centroids) for state in states]
+        unit = units.scale / problem.mean_scale
         return Path(
-            bandwidths=np.array([state.bandwidth * units.scale for state in states]),
-            centers=np.stack(centers).astype(self.problem.rows.dtype),
+            bandwidths=np.array([problem.outward_bandwidth(state.bandwidth) for state in states]),
+            centers=np.stack(centers).astype(problem.rows.dtype),
             objectives=np.array([state.objective for state in states]),
-            inertias=np.array([state.inertia * units.scale**2 for state in states]),
+            inertias=np.array([state.inertia for state in states]) * unit * unit,
             counts=np.stack([state.counts for state in states]),
             n_iter=np.array([state.n_iter for state in states]),
             labels=np.stack(self.labels) if self.store_labels else None,
             feature_names=feature_names,
         )
 
-    def warn(self, stacklevel: int) -> None:
+    def warn(self, stacklevel: int, *, stopped: bool = False) -> None:
         """Warn of what the user should know of the path, once for each cause."""
-        last, scale = self.states[-1], self.problem.units.scale
-        if not last.converged:
+        last = self.states[-1]
+        bandwidth = self.problem.outward_bandwidth(last.bandwidth)
+        if not last.converged and not stopped:
             warnings.warn(
-                f"K-modes did not converge at bandwidth {last.bandwidth * scale:.6g} within "
-                f"{last.n_iter} iterations: the last one moved a centroid by "
-                f"{last.residual * scale:.3g}. Raise max_iter or tol.",
+                f"K-modes did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
+                "iterations: the last one moved a centroid by "
+                f"{last.residual * self.problem.units.scale:.3g}. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )
-        if empty := list(np.flatnonzero(last.counts == 0)):
+        if np.any(empty := last.nearest < 0):
+            began = self._first(lambda state: np.any(state.nearest[empty] < 0))
             warnings.warn(
-                f"Clusters {[int(k) for k in empty]} lost all their points by bandwidth "
-                f"{self._first(lambda state: state.counts[empty].min() == 0):.6g} and kept "
-                "their centroids. Lower n_clusters, or stop at a larger bandwidth.",
+                f"Clusters {np.flatnonzero(empty).tolist()} lost all their points by bandwidth "
+                f"{began:.6g} and kept their centroids. Lower n_clusters.",
                 EmptyClusterWarning,
                 stacklevel=stacklevel,
             )
-        if any(state.unsupported.any() for state in self.states):
-            clusters = np.flatnonzero(np.any([s.unsupported for s in self.states], axis=0))
+        unsupported = np.any([state.unsupported for state in self.states], axis=0)
+        if np.any(unsupported):
+            began = self._first(lambda state: np.any(state.unsupported))
             warnings.warn(
-                f"From bandwidth {self._first(lambda state: state.unsupported.any()):.6g} on, "
-                f"the kernel reached no point of clusters {[int(k) for k in clusters]}, whose "
-                "centroids then stayed in place. Use a larger bandwidth or kernel='gaussian'.",
+                f"From bandwidth {began:.6g} on, the kernel reached no point of clusters "
+                f"{np.flatnonzero(unsupported).tolist()}, whose centroids then stayed in place. "
+                "Use a larger bandwidth or kernel='gaussian'.",
                 EmptySupportWarning,
                 stacklevel=stacklevel,
             )
 
     def _first(self, happens: Callable[[State], Any]) -> float:
         state = next(state for state in self.states if happens(state))
-        return state.bandwidth * self.problem.units.scale
+        return self.problem.outward_bandwidth(state.bandwidth)

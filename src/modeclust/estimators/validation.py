@@ -7,11 +7,21 @@ import numpy.typing as npt
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
 
-Floats = npt.NDArray[np.float64]
+from modeclust.rows.reading import is_sparse
+
+Doubles = npt.NDArray[np.float64]
+
+LARGEST_SCALE_RATIO = 1e50
+
+
+def check_n_jobs(n_jobs: int | None) -> None:
+    """Refuse 0 threads."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; pass None or -1 for all cores.")
 
 
 def check_rows(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Any:
-    """Return `X` as float32 or float64 rows in C order, or as CSR.
+    """Return `X` as float32 or float64 rows in C order, or as CSR in canonical form.
 
     A memory-mapped array is checked but returned as it is, so that it need not fit in memory.
     With an `estimator`, its feature names and their number are set, or compared.
@@ -27,19 +37,25 @@ def check_rows(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: i
         checked = check_array(X, input_name="X", **options)
     else:
         checked = validate_data(estimator, X, reset=reset, **options)
+    if is_sparse(checked) and not checked.has_canonical_format:
+        checked = checked.copy()
+        checked.sum_duplicates()
     return X if mapped else checked
 
 
-def check_weights(sample_weight: Any, X: Any) -> Floats | None:
+def check_weights(sample_weight: Any, X: Any) -> Doubles | None:
     """Return sample weights as float64, or None for none given."""
     if sample_weight is None:
         return None
-    return np.asarray(
+    weights = np.asarray(
         _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     )
+    # Only ratios matter; sums of these would overflow, or lose all digits.
+    largest = weights.max()
+    return weights if 1e-100 < largest < 1e100 else weights / largest
 
 
-def check_scales(sample_scale: Any, X: Any) -> Floats | None:
+def check_scales(sample_scale: Any, X: Any) -> Doubles | None:
     """Return local scales as float64, or None for none given."""
     if sample_scale is None:
         return None
@@ -51,6 +67,11 @@ def check_scales(sample_scale: Any, X: Any) -> Floats | None:
         )
     if np.any(scales <= 0):
         raise ValueError(f"sample_scale must be > 0, got {scales.min()}.")
+    if scales.max() / LARGEST_SCALE_RATIO > scales.min():
+        raise ValueError(
+            f"sample_scale must not differ by more than a factor of {LARGEST_SCALE_RATIO:g}, "
+            f"got values from {scales.min()} to {scales.max()}."
+        )
     return np.asarray(scales)
 
 
@@ -63,7 +84,7 @@ def check_cluster_count(n_clusters: int, X: Any) -> None:
         )
 
 
-def check_centers(init: Any, n_clusters: int, n_features: int) -> Floats:
+def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
     """Return initial centroids as a float64 array of shape (n_clusters, n_features)."""
     centers = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
     if centers.shape != (n_clusters, n_features):
@@ -79,7 +100,7 @@ def is_array(init: Any) -> bool:
     return bool(_is_arraylike_not_scalar(init))
 
 
-def check_bandwidths(bandwidths: Any) -> Floats:
+def check_bandwidths(bandwidths: Any) -> Doubles:
     """Return bandwidths as a positive, strictly decreasing float64 array."""
     values = np.asarray(bandwidths, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
