@@ -4,18 +4,19 @@ from modeclust.rows.blocks import block_edges, rows_per_block
 
 
 @pytest.mark.parametrize(
-    ("n_features", "n_clusters", "rows"),
+    ("n_rows", "n_features", "n_clusters", "rows"),
     [
-        (1, 1, 16384),
-        (2, 20, 16384),
-        (64, 10, 8192),
-        (784, 10, 2048),
-        (784, 1024, 8192),
-        (36771, 30, 2048),
+        (1_000, 2, 3, 2048),
+        (200_000, 2, 20, 12_500),
+        (10_000_000, 2, 20, 65_536),
+        (500_000, 16, 64, 31_250),
+        (60_000, 784, 10, 2048),
+        (60_000, 784, 1024, 8192),
+        (9_394, 36_771, 30, 2048),
     ],
 )
-def test_rows_per_block(n_features, n_clusters, rows):
-    assert rows_per_block(n_features, n_clusters) == rows
+def test_rows_per_block(n_rows, n_features, n_clusters, rows):
+    assert rows_per_block(n_rows, n_features, n_clusters) == rows
 
 
 @pytest.mark.parametrize(("n_rows", "size"), [(0, 3), (1, 3), (3, 3), (7, 3), (9, 3)])

@@ -55,13 +55,16 @@ class Block:
         return slice(self.start, self.start + len(self.labels))
 
 
-def rows_per_block(n_features: int, n_clusters: int) -> int:
-    """Return how many rows a block has.
+def rows_per_block(n_rows: int, n_features: int, n_clusters: int) -> int:
+    """Return how many rows a block has, by the shape of the problem.
 
-    About 2^19 numbers, so that many blocks keep many threads busy, but at least eight
-    rows a cluster, so that merging (K, D) sums stays small beside making them.
+    About 2^19 numbers, which is work enough for a thread's turn; fewer rows where there would
+    be less than 16 blocks to keep threads busy; and at least eight rows a cluster, so that
+    merging (K, D) sums stays small beside making them.
     """
-    return max(min(max(2**19 // n_features, 2048), 16384), 8 * n_clusters)
+    size = min(max(2**19 // n_features, 2048), 65536)
+    size = min(size, max(-(-n_rows // 16), 2048))
+    return max(size, 8 * n_clusters)
 
 
 def block_edges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:

@@ -1,10 +1,9 @@
 """Rows in this machine's memory, or mapped into it from a file."""
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any, Self, TypeVar
 
 import joblib
@@ -12,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.compiled import compiled
-from modeclust.rows.blas import one_blas_thread
 from modeclust.rows.blocks import Block, BlockState, block_edges, rows_per_block
 from modeclust.rows.protocols import P, Step
 from modeclust.rows.reading import (
@@ -68,7 +66,7 @@ class MemoryRows:
         self.weight = NOTHING if weight is None else weight
         self.set_scale(scale)
         self._labels = np.full(self.n_rows, -1, dtype=np.int32)
-        size = rows_per_block(self.n_features, n_clusters)
+        size = rows_per_block(self.n_rows, self.n_features, n_clusters)
         self._edges = list(block_edges(self.n_rows, size))
         self._states = {
             first: BlockState.of(self._labels[first:last]) for first, last in self._edges
@@ -77,17 +75,14 @@ class MemoryRows:
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(one_blas_thread())
-            if self._n_threads > 1:
-                self._pool = ThreadPoolExecutor(self._n_threads)
-                stack.callback(self._pool.shutdown, cancel_futures=True)
-            self._stack = stack.pop_all()
+        if self._n_threads > 1:
+            self._pool = ThreadPoolExecutor(self._n_threads)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._pool = None
-        self._stack.close()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
 
     def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
         """Give each row a local scale, or all the scale 1."""
@@ -102,8 +97,7 @@ class MemoryRows:
             return partials
 
         total = step.start()
-        for partials in self._map_blocks(add):
-            total.merge(partials)
+        self._for_each_block(add, total.merge)
         return total
 
     def labels(self) -> npt.NDArray[np.int32]:
@@ -133,9 +127,9 @@ class MemoryRows:
         It reads all rows but copies few; for data of which a sample has too few distinct
         rows.
         """
-        keys = np.concatenate(
-            list(self._map_blocks(lambda block: keys_of(block.X, self.n_features)))
-        )
+        parts: list[npt.NDArray[np.float64]] = []
+        self._for_each_block(lambda block: keys_of(block.X, self.n_features), parts.append)
+        keys = np.concatenate(parts)
         present = self._present()
         _, first, kind = np.unique(keys[present], return_index=True, return_inverse=True)
         # A few rows may have the key of the first of a kind, and not be equal to it.
@@ -163,25 +157,37 @@ class MemoryRows:
         def measure(block: Block) -> None:
             _fill_distances(block.X, layouts.suiting(block.X), out[block.rows])
 
-        deque(self._map_blocks(measure), maxlen=0)
+        self._for_each_block(measure, lambda _: None)
         return out
 
-    def _map_blocks(self, function: Callable[[Block], T]) -> Iterator[T]:
-        """Yield what `function` makes of each block, in order, few at a time."""
-
-        def run(edges: tuple[int, int]) -> T:
-            return function(self._block(*edges))
-
+    def _for_each_block(self, work: Callable[[Block], T], take: Callable[[T], Any]) -> None:
+        """Do `work` on each block, and `take` what it returns in the order of the blocks."""
         if self._pool is None:
-            yield from map(run, self._edges)
+            for edges in self._edges:
+                take(work(self._block(*edges)))
             return
-        waiting: deque[Future[T]] = deque()
-        for edges in self._edges:
-            if len(waiting) == 2 * self._n_threads:
-                yield waiting.popleft().result()
-            waiting.append(self._pool.submit(run, edges))
-        while waiting:
-            yield waiting.popleft().result()
+        lock = Lock()
+        edges_left = iter(enumerate(self._edges))
+        done: dict[int, T] = {}
+        n_taken = 0
+
+        def run() -> None:
+            nonlocal n_taken
+            while True:
+                with lock:
+                    number, edges = next(edges_left, (0, None))
+                if edges is None:
+                    return
+                result = work(self._block(*edges))
+                with lock:
+                    done[number] = result
+                    while n_taken in done:
+                        take(done.pop(n_taken))
+                        n_taken += 1
+
+        # Each thread takes the next block that is left: one task a thread, not one a block.
+        for task in [self._pool.submit(run) for _ in range(self._n_threads)]:
+            task.result()
 
     def _block(self, first: int, last: int) -> Block:
         rows = slice(first, last)

@@ -24,7 +24,7 @@ from modeclust.rows.reading import (
 from modeclust.rows.search import SAFE, half_gaps, moves_of_others, search_rows
 
 # Rows are worked on in tiles that stay in the cache: this many bytes of them, within limits.
-TILE_BYTES, TILE_ROWS = 2**17, (16, 512)
+TILE_BYTES, TILE_ROWS = 2**16, (16, 512)
 # A gaussian weight of exp(-50) or less of the largest one: a whole block of such rows does not
 # change the last bit of the sums.
 NEGLIGIBLE = 100.0
@@ -176,10 +176,11 @@ class Room(NamedTuple):
     distances: npt.NDArray[np.float64]  # (tile,) squared
     seconds: npt.NDArray[np.float64]  # (tile,) bounds from the search
     pending: npt.NDArray[np.int64]  # (tile,) rows to be searched
-    gathered: Floats  # (tile, D), or none where products do not pay
-    products: Floats  # (tile, K), or none
+    products: Floats  # (tile, K), or none where rows are searched by differences
     scores: npt.NDArray[np.float64]  # (K,)
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
+    weights: npt.NDArray[np.float64]  # (tile,) q
+    precisions: npt.NDArray[np.float64]  # (tile,) 1 / s^2
     excess: npt.NDArray[np.float64]  # (tile,) t, and then t - reference
     pulls: npt.NDArray[np.float64]  # (tile,)
     bits: npt.NDArray[np.int64]  # (tile,)
@@ -214,10 +215,11 @@ def _room(X: Any, n_clusters: int, n_features: int) -> Room:
             distances=np.empty(n),
             seconds=np.empty(n),
             pending=np.empty(n, dtype=np.int64),
-            gathered=np.empty((n_products, n_features), dtype),
             products=np.empty((n_products, n_clusters), dtype),
             scores=np.empty(n_clusters),
             heights=np.empty(n_clusters),
+            weights=np.empty(n),
+            precisions=np.empty(n),
             excess=np.empty(n),
             pulls=np.empty(n),
             bits=bits,
@@ -305,7 +307,6 @@ def _search(
         pending,
         n_pending,
         centroids,
-        room.gathered,
         room.products,
         room.scores,
         labels,
@@ -339,29 +340,29 @@ def _add_rows(
     """Add a tile's rows to the sums, in their order; return objective, inertia and weight."""
     weight, inverse_squared_scale = weights
     reference, mass, totals, counts, nearest, nearest_distance = sums
-    distances, excess, pulls, heights = room.distances, room.excess, room.pulls, room.heights
-    weighted, scaled = weight.size > 0, inverse_squared_scale.size > 0
-    gaussian = kernel == GAUSSIAN and inverse_squared_bandwidth > 0.0
-    referenced = not has_compact_support(kernel)
+    q, precision, distances = room.weights, room.precisions, room.distances
+    excess, pulls, heights = room.excess, room.pulls, room.heights
+    n = last - first
     objective = inertia = total_weight = 0.0
-    for i in range(first, last):
-        k = labels[i]
-        distance = distances[i - first]
+    for m in range(n):
+        q[m] = weight[first + m] if weight.size > 0 else 1.0
+    for m in range(n):
+        precision[m] = inverse_squared_scale[first + m] if inverse_squared_scale.size > 0 else 1.0
+    for m in range(n):
+        t = distances[m] * precision[m]
+        inertia += q[m] * t
+        total_weight += q[m]
+        excess[m] = t * inverse_squared_bandwidth
+
+    referenced = not has_compact_support(kernel)
+    for m in range(n):
+        k = labels[first + m]
         counts[k] += 1
-        q = weight[i] if weighted else 1.0
-        precision = inverse_squared_scale[i] if scaled else 1.0
-        t = distance * precision * inverse_squared_bandwidth
-        excess[i - first] = t
-        if q == 0.0:
-            continue
-        total_weight += q
-        inertia += q * precision * distance
-        if distance < nearest_distance[k]:
-            nearest_distance[k] = distance
-            nearest[k] = start + i
-        if not referenced:
-            reference[k] = 0.0
-        elif t < reference[k]:
+        if distances[m] < nearest_distance[k] and q[m] > 0.0:
+            nearest_distance[k] = distances[m]
+            nearest[k] = start + first + m
+        if excess[m] < reference[k] and q[m] > 0.0:
+            t = excess[m] if referenced else 0.0
             if mass[k] > 0.0:
                 rescale = relative_pull(kernel, reference[k], t)
                 mass[k] *= rescale
@@ -370,34 +371,34 @@ def _add_rows(
             reference[k] = t
             heights[k] = profile(kernel, t)
 
-    if gaussian:
-        for i in range(first, last):
+    if inverse_squared_bandwidth == 0.0:
+        objective = total_weight
+        for m in range(n):
+            pulls[m] = q[m]
+    elif kernel == GAUSSIAN:
+        for m in range(n):
             # A row without weight may be nearer than the reference.
-            t = max(excess[i - first] - reference[labels[i]], 0.0)
-            excess[i - first] = min(t, NEGLIGIBLE)
-        exp_of_minus_half(excess, last - first, room.bits, room.bits_as_floats, pulls)
+            t = max(excess[m] - reference[labels[first + m]], 0.0)
+            excess[m] = min(t, NEGLIGIBLE)
+        exp_of_minus_half(excess, n, room.bits, room.bits_as_floats, pulls)
+        for m in range(n):
+            pulls[m] = q[m] * pulls[m] if excess[m] < NEGLIGIBLE else 0.0
+    else:
+        for m in range(n):
+            t = excess[m]
+            objective += q[m] * profile(kernel, t)
+            pulls[m] = q[m] * relative_pull(kernel, t, reference[labels[first + m]])
 
-    for i in range(first, last):
-        k = labels[i]
-        q = weight[i] if weighted else 1.0
-        if q == 0.0:
-            continue
-        t = excess[i - first]
-        if gaussian:
-            if t >= NEGLIGIBLE:
-                continue
-            pull = pulls[i - first]
-            objective += q * pull * heights[k]
-        elif inverse_squared_bandwidth == 0.0:
-            pull = 1.0
-            objective += q
-        else:
-            pull = relative_pull(kernel, t, reference[k])
-            objective += q * profile(kernel, t)
-        pull *= q * (inverse_squared_scale[i] if scaled else 1.0)
+    gaussian = kernel == GAUSSIAN and inverse_squared_bandwidth > 0.0
+    for m in range(n):
+        pull = pulls[m]
         if pull > 0.0:
+            k = labels[first + m]
+            if gaussian:
+                objective += pull * heights[k]
+            pull *= precision[m]
             mass[k] += pull
-            add_row(X, i, pull, totals, k)
+            add_row(X, first + m, pull, totals, k)
     return objective, inertia, total_weight
 
 

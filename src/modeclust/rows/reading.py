@@ -21,7 +21,7 @@ Floats = npt.NDArray[np.floating[Any]]
 # Called for every row: the call would cost more than the work on a short row.
 INLINED: Any = {"fastmath": FAST_MATH, "forceinline": True}
 
-# With fewer features than this, a matrix product costs more than the loop it replaces.
+# With fewer features than this, rows are searched by differences rather than products.
 FEWEST_FOR_PRODUCTS = 24
 
 
@@ -61,8 +61,8 @@ class Centroids(NamedTuple):
     """Centroids in the layouts that reading and searching rows needs."""
 
     rows: npt.NDArray[np.float64]  # (K, D)
-    columns: npt.NDArray[np.float64]  # (D, K), or empty where `products` serve instead
-    products: Floats  # (D, K) in the rows' own dtype, for matrix products, or empty
+    columns: npt.NDArray[np.float64]  # (D, K), or empty where `rounded` serve instead
+    rounded: Floats  # (K, D) in the rows' own dtype, for products with them, or empty
     norms: npt.NDArray[np.float64]  # (K,) squared norms
 
 
@@ -80,11 +80,10 @@ class CentroidLayouts:
         dtype = X.data.dtype if isinstance(X, Csr) else X.dtype
         kind = by_columns, dtype
         if kind not in self._by_kind:
-            transposed = np.ascontiguousarray(self._rows.T)
             self._by_kind[kind] = Centroids(
                 self._rows,
-                transposed if by_columns else np.empty((0, 0)),
-                np.empty((0, 0), dtype) if by_columns else transposed.astype(dtype),
+                np.ascontiguousarray(self._rows.T) if by_columns else np.empty((0, 0)),
+                np.empty((0, 0), dtype) if by_columns else self._rows.astype(dtype),
                 self._norms,
             )
         return self._by_kind[kind]
