@@ -1,7 +1,8 @@
 """K-modes clustering: exactly K clusters, each with a mode of its own density."""
 
 from modeclust.estimators.bandwidth import estimate_bandwidth
-from modeclust.estimators.kmodes import KModes, kmodes_path
+from modeclust.estimators.kmodes import KModes
+from modeclust.estimators.kmodes_path import kmodes_path
 from modeclust.path import Path
 
 __all__ = ["KModes", "Path", "estimate_bandwidth", "kmodes_path"]

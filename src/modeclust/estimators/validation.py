@@ -1,17 +1,37 @@
 """What users may pass, checked before any work is done."""
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
 
+from modeclust.kernels import KERNELS
 from modeclust.rows.reading import is_sparse
 
 Doubles = npt.NDArray[np.float64]
 
 LARGEST_SCALE_RATIO = 1e50
+
+POSITIVE = Interval(Real, 0, None, closed="right")
+COUNT = Interval(Integral, 1, None, closed="left")
+# Of the parameters that `KModes` and `kmodes_path` share.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [COUNT],
+    "kernel": [StrOptions(set(KERNELS))],
+    "path_iter": [COUNT],
+    "max_iter": [COUNT],
+    "mean_shift_iter": [COUNT],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "n_init": [COUNT],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+    "store_labels": ["boolean", StrOptions({"auto"})],
+}
 
 
 def check_n_jobs(n_jobs: int | None) -> None:
