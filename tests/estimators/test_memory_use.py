@@ -53,3 +53,9 @@ def extra_memory(n_rows, n_features, n_clusters, **options):
 def test_a_million_points_in_the_plane_take_less_than_100_megabytes():
     extra, _ = extra_memory(1_000_000, 2, 20, n_init=1, max_iter=20, tol=0.1, n_bandwidths=5)
     assert extra < 100e6
+
+
+@pytest.mark.slow
+def test_images_take_a_fifth_of_themselves():
+    extra, images = extra_memory(60_000, 784, 10, n_init=2)
+    assert extra < 0.2 * images

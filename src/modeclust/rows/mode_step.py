@@ -179,8 +179,7 @@ class Room(NamedTuple):
     products: Floats  # (tile, K), or none where rows are searched by differences
     scores: npt.NDArray[np.float64]  # (K,)
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
-    weights: npt.NDArray[np.float64]  # (tile,) q
-    precisions: npt.NDArray[np.float64]  # (tile,) 1 / s^2
+    ones: npt.NDArray[np.float64]  # (tile,) the weights where none are given
     excess: npt.NDArray[np.float64]  # (tile,) t, and then t - reference
     pulls: npt.NDArray[np.float64]  # (tile,)
     bits: npt.NDArray[np.int64]  # (tile,)
@@ -218,8 +217,7 @@ def _room(X: Any, n_clusters: int, n_features: int) -> Room:
             products=np.empty((n_products, n_clusters), dtype),
             scores=np.empty(n_clusters),
             heights=np.empty(n_clusters),
-            weights=np.empty(n),
-            precisions=np.empty(n),
+            ones=np.ones(n),
             excess=np.empty(n),
             pulls=np.empty(n),
             bits=bits,
@@ -340,14 +338,15 @@ def _add_rows(
     """Add a tile's rows to the sums, in their order; return objective, inertia and weight."""
     weight, inverse_squared_scale = weights
     reference, mass, totals, counts, nearest, nearest_distance = sums
-    q, precision, distances = room.weights, room.precisions, room.distances
+    q = precision = room.ones
+    distances = room.distances
     excess, pulls, heights = room.excess, room.pulls, room.heights
     n = last - first
     objective = inertia = total_weight = 0.0
-    for m in range(n):
-        q[m] = weight[first + m] if weight.size > 0 else 1.0
-    for m in range(n):
-        precision[m] = inverse_squared_scale[first + m] if inverse_squared_scale.size > 0 else 1.0
+    if weight.size > 0:
+        q = weight[first:last]
+    if inverse_squared_scale.size > 0:
+        precision = inverse_squared_scale[first:last]
     for m in range(n):
         t = distances[m] * precision[m]
         inertia += q[m] * t
