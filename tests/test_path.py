@@ -33,6 +33,7 @@ def test_a_point_is_one_bandwidth(path):
         np.testing.assert_array_equal(np.bincount(point.labels, minlength=3), point.counts)
         assert point.objective == path.objectives[i]
     assert path[-1].bandwidth == 1.0
+    assert repr(path[-1]).startswith("PathPoint(bandwidth=1, objective=0.")
     with pytest.raises(IndexError):
         path[4]
 

@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.floating[Any]]
 
 
 class PathPoint(NamedTuple):
-    """The clustering at one bandwidth of a path."""
+    """The clustering at one bandwidth of a path; see `Path` for what each field is."""
 
     bandwidth: float
     centers: Floats  # (K, D)
@@ -23,6 +23,12 @@ class PathPoint(NamedTuple):
     counts: npt.NDArray[np.int64]  # (K,)
     n_iter: int
     labels: npt.NDArray[np.integer[Any]] | None  # (N,)
+
+    def __repr__(self) -> str:
+        return (
+            f"PathPoint(bandwidth={self.bandwidth:.6g}, objective={self.objective:.6g}, "
+            f"inertia={self.inertia:.6g}, n_iter={self.n_iter}, counts={self.counts.tolist()})"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,7 @@ from scipy.stats import gaussian_kde
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.neighbors import KernelDensity
 
-from modeclust import estimate_bandwidth
+from modeclust import KModes, estimate_bandwidth
 from modeclust.algorithms.bandwidth import RULES
 
 rules = pytest.mark.parametrize("rule", RULES)
@@ -177,3 +177,9 @@ def test_csr_with_an_offset(rng):
     for rule in RULES:
         dense, csr = estimate_bandwidth(X, rule), estimate_bandwidth(sparse.csr_array(X), rule)
         assert csr == pytest.approx(dense, rel=0.3 if rule in ("knn", "likelihood") else 1e-6)
+
+
+def test_the_estimator_samples_the_same_rows_as_the_function(rng):
+    X = rng.normal(size=(8000, 2))
+    model = KModes(2, n_init=1, n_bandwidths=1, max_iter=1000, random_state=0).fit(X)
+    assert model.bandwidth_ == estimate_bandwidth(X, random_state=0)

@@ -204,7 +204,9 @@ def test_labels_along_the_path_are_kept_on_demand(blobs, monkeypatch):
 
 
 def test_no_convergence_is_a_warning_that_names_bandwidth_and_residual(blobs):
-    with pytest.warns(ConvergenceWarning, match=r"bandwidth 0\.5 within 2 iterations.* by 0\.\d+"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"0\.5 within 2 iter.* by 0\.\d+, which is 0.* tol=0\.0001"
+    ):
         KModes(3, bandwidth=0.5, max_iter=2, n_bandwidths=2, random_state=0).fit(blobs[0])
 
 
@@ -265,6 +267,8 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
     assert merged.bandwidth_ == model.bandwidth_
     assert merged.redundant_clusters() == []
     assert merged.merge_redundant(X) is merged
+    with pytest.raises(ValueError, match="fitted on, 900 rows, got 50"):
+        model.merge_redundant(X[:50])
     np.testing.assert_array_equal(merged.predict(X), merged.labels_)
     assert model.n_clusters == 4
 

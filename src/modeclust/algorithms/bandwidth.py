@@ -23,7 +23,7 @@ RULES = ("knn", "silverman", "scott", "likelihood")
 # Neighbour distances are averaged over at most this many rows (found among all rows).
 N_SAMPLES = 5000
 # The leave-one-out likelihood compares all pairs of at most this many rows.
-LIKELIHOOD_ROWS = 1000
+LIKELIHOOD_ROWS = 2000
 # A mapped file is read in pieces of about this many numbers.
 PIECE = 2**23
 
@@ -179,7 +179,7 @@ def _likelihood(X: Any, weight: Doubles, n_rows: int, rng: np.random.RandomState
     finite = squared[np.isfinite(squared) & (squared > 0)]
     if len(finite) == 0:
         return 0.0
-    grid = np.linspace(0.5 * np.log(finite.min()), 0.5 * np.log(finite.max()), 30)
+    grid = np.linspace(0.5 * np.log(finite.min()), 0.5 * np.log(finite.max()), 20)
     best = int(np.argmin([loss(point) for point in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(loss, bounds=(low, high), method="bounded") if low < high else None

@@ -41,7 +41,8 @@ def estimate_bandwidth(
     - "scott": s N^(-1/(D+4)), with s^2 the variance averaged over the features.
     - "silverman": s (4 / ((D+2) N))^(1/(D+4)).
     - "likelihood": the bandwidth of the gaussian kernel density with the highest
-      leave-one-out likelihood, compared on at most 1,000 rows.
+      leave-one-out likelihood, compared on at most 2,000 rows; from a sample of many more, in
+      many dimensions, it varies with the sample.
 
     Parameters
     ----------

@@ -86,11 +86,11 @@ class KModes(
     tol : float, default=1e-4
         The target is reached when no label changes and no centroid moves farther than `tol`
         bandwidths. K-means runs stop by scikit-learn's rule with the same `tol`.
-    init : {"k-means++", "random"}, callable or array-like of shape (n_clusters, n_features), \
-            default="k-means++"
-        Where K-means starts, as in scikit-learn. With more than 8,192 rows (or 50 a cluster)
-        seeds are drawn from a random sample of that many. A callable takes X, n_clusters and a
-        random state and returns an array.
+    init : {"k-means++", "random"}, callable or array-like, default="k-means++"
+        Where K-means starts, as in scikit-learn; an array has shape (n_clusters, n_features). A
+        callable takes X, n_clusters and a random state and returns such an array. Seeds are
+        drawn from at most 8,192 rows (50 times `n_clusters`, where that is more), which are
+        a random sample of larger data.
     n_init : int, default=10
         Number of K-means runs, of which the one of least inertia is followed; one if `init` is
         an array.
@@ -295,8 +295,8 @@ class KModes(
     ) -> float:
         """Return the objective of the modes on `X`, over the sum of its weights.
 
-        It is the mean kernel value at each row's nearest mode, between 0 and 1, and is 1
-        for any data at an infinite bandwidth.
+        It is the mean kernel value at each row's nearest mode, between 0 and 1. It grows with
+        the bandwidth, up to 1 at an infinite one, and so cannot choose between bandwidths.
 
         Parameters
         ----------
@@ -324,7 +324,8 @@ class KModes(
 
         Two clusters are redundant where the lowest density of their pooled points on the
         segment between their modes is above `threshold` times the lower of the two
-        peaks: K may then be too large.
+        peaks. A few such pairs mean that K is too large; very many, that the bandwidth is: the
+        density of all points then has few peaks.
 
         Parameters
         ----------
@@ -377,6 +378,11 @@ class KModes(
             A fitted model with as many clusters as are left; this one if none is redundant.
         """
         model, pairs = self, self.redundant_clusters(threshold)
+        if (n_rows := check_rows(X).shape[0]) != len(self.labels_):
+            raise ValueError(
+                f"X must be the data that the model was fitted on, {len(self.labels_)} rows, "
+                f"got {n_rows}."
+            )
         while pairs:
             kept = representatives(pairs, model.counts_)
             model = model._refit(X, kept, sample_weight, sample_scale)
@@ -419,7 +425,7 @@ class KModes(
                 weight,
                 self.bandwidth if is_rule else 1.0,
                 local=self.adaptive,
-                random_state=rng,
+                random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
             target = estimate * problem.units.scale if is_rule else self.bandwidth

@@ -56,8 +56,7 @@ def kmodes_path(
         `n_init` K-means runs; without it, from `init` as it is.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
-    init : {"k-means++", "random"}, callable or array-like of shape (n_clusters, n_features), \
-            default="k-means++"
+    init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         The first centroids, as in `KModes`.
     n_init : int, default=10
         Number of K-means runs.

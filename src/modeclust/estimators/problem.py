@@ -205,7 +205,8 @@ class Record:
             warnings.warn(
                 f"K-modes did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
                 "iterations: the last one moved a centroid by "
-                f"{last.residual * self.problem.units.scale:.3g}. Raise max_iter or tol.",
+                f"{last.residual * self.problem.units.scale:.3g}{self._in_bandwidths(last)}. "
+                "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )
@@ -227,6 +228,12 @@ class Record:
                 EmptySupportWarning,
                 stacklevel=stacklevel,
             )
+
+    def _in_bandwidths(self, state: State) -> str:
+        if np.isinf(state.bandwidth):
+            return ""
+        ratio = state.residual / state.bandwidth
+        return f", which is {ratio:.2g} bandwidths and tol={self.problem.tol:g}"
 
     def _first(self, happens: Callable[[State], Any]) -> float:
         state = next(state for state in self.states if happens(state))
