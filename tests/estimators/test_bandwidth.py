@@ -157,12 +157,15 @@ def test_bad_input_is_refused(options, message):
 @pytest.mark.parametrize("n_features", [3, 40])
 def test_tight_clusters_far_apart(rng, rule, n_features):
     X = rng.normal(size=(200, n_features)) * 1e-3
-    alone = estimate_bandwidth(X[:100], rule)
     X[100:] += 3000
     found = estimate_bandwidth(X, rule)
-    if rule in ("knn", "likelihood"):  # the others look at the spread of all
-        assert found == pytest.approx(alone, rel=0.5)
-    assert found > 0
+    alone = [estimate_bandwidth(part, rule) for part in (X[:100], X[100:])]
+    if rule == "knn":
+        assert found == pytest.approx(np.mean(alone), rel=1e-3)
+    elif rule == "likelihood":
+        assert found == pytest.approx(np.mean(alone), rel=0.05)
+    else:  # these look at the spread of all
+        assert found > 1
 
 
 def test_one_far_row_does_not_level_the_local_values(rng):
@@ -176,7 +179,8 @@ def test_csr_with_an_offset(rng):
     X = rng.normal(size=(200, 2)) + 1e6
     for rule in RULES:
         dense, csr = estimate_bandwidth(X, rule), estimate_bandwidth(sparse.csr_array(X), rule)
-        assert csr == pytest.approx(dense, rel=0.3 if rule in ("knn", "likelihood") else 1e-6)
+        # The distances of CSR rows that are searched are products, and off by 1e-4 here.
+        assert csr == pytest.approx(dense, rel=0.02 if rule in ("knn", "likelihood") else 1e-6)
 
 
 def test_the_estimator_samples_the_same_rows_as_the_function(rng):

@@ -147,7 +147,7 @@ def test_translation_moves_the_centers_along(digits, offset):
     )
 
 
-@pytest.mark.parametrize("factor", [1e-150, 1e-3, 7.0, 1e150])
+@pytest.mark.parametrize("factor", [1e-150, 1e-45, 1e-3, 7.0, 1e45, 1e150])
 def test_scaling_the_data_scales_the_result(digits, factor):
     plain, scaled = fit(digits), fit(digits * factor, bandwidth=15.0 * factor)
     np.testing.assert_array_equal(scaled.labels_, plain.labels_)
@@ -218,25 +218,23 @@ def blobs(seed):
 
 
 @pytest.mark.parametrize(
-    "changed",
+    ("changed", "order"),
     [
-        lambda X: sparse.csr_matrix(X),
-        lambda X: np.repeat(X, 1, axis=0)[::-1],
-        lambda X: X + 1e6,
-        lambda X: X * 3,
-        lambda X: X.astype(np.float32),
+        (lambda X: sparse.csr_matrix(X), slice(None)),
+        (lambda X: X[::-1], slice(None, None, -1)),
+        (lambda X: X + 1e6, slice(None)),
+        (lambda X: X * 3, slice(None)),
+        (lambda X: X.astype(np.float32), slice(None)),
     ],
     ids=["CSR", "reversed", "moved", "scaled", "single"],
 )
-def test_the_winning_restart_does_not_hang_on_rounding(changed):
+def test_the_winning_restart_does_not_hang_on_rounding(changed, order):
     for seed in range(10):
         X = blobs(seed)
-        found = changed(X)
         options = {"random_state": seed, "n_bandwidths": 3}
         expected = KModes(4, **options).fit(X).labels_
-        labels = KModes(4, **options).fit(found).labels_
-        reverse = not sparse.issparse(found) and np.array_equal(found, X[::-1])
-        np.testing.assert_array_equal(labels[::-1] if reverse else labels, expected)
+        found = KModes(4, **options).fit(changed(X)).labels_
+        np.testing.assert_array_equal(found, expected[order])
 
 
 def test_weights_choose_the_same_restart():

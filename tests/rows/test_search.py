@@ -67,6 +67,21 @@ def test_labels_are_those_of_a_full_search(rng, name, n_features, dtype, contain
         assert np.mean(searched) < 2900
 
 
+@pytest.mark.parametrize("n_features", [2, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_centroids_beyond_single_precision_that_come_back(rng, n_features, dtype, container):
+    X = rng.normal(size=(500, n_features)).astype(dtype)
+    exact = X.astype(np.float64)
+    near, far = exact[:2].copy(), exact[:2].copy()
+    far[1, 0] = 1e50
+    with MemoryRows(container(X)) as rows:
+        for centroids in (far, far + 1e-9, near, far, near):
+            with np.errstate(all="ignore"):
+                rows.reduce(ModeStep(centroids, 0, 0.1))
+            np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
+
+
 def test_a_pass_that_keeps_labels_leaves_the_bounds_alone(rng):
     X = rng.normal(size=(3000, 3))
     centroids = X[:5].copy()

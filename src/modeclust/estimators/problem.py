@@ -170,7 +170,7 @@ class Record:
     def round_last(self) -> None:
         """Measure the last state anew at its centroids as the user will see them.
 
-        So `labels_` is what `predict` says, and `objective_` what `score` says, to the bit.
+        So `labels_` is what `predict` says of the same rows, and `objective_` what `score` says.
         """
         rows, units, last = self.problem.rows, self.problem.units, self.states[-1]
         if units.are_plain and rows.dtype == np.float64:

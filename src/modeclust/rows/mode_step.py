@@ -28,6 +28,7 @@ TILE_BYTES, TILE_ROWS = 2**16, (16, 512)
 # A gaussian weight of exp(-50) or less of the largest one: a whole block of such rows does not
 # change the last bit of the sums.
 NEGLIGIBLE = 100.0
+LARGEST_BOUND = 1e38
 
 
 @dataclass
@@ -132,7 +133,7 @@ class ModeStep:
             sums.nearest_distance,
         )
         if not known:
-            block.state.typical = float(np.mean(block.state.lower))
+            block.state.typical = float(np.mean(block.state.lower, dtype=np.float64))
         sums.objective += added.objective
         sums.inertia += added.inertia
         sums.weight += added.weight
@@ -317,8 +318,8 @@ def _search(
         changed += before[m] != k
         own = room.distances[i - first : i - first + 1]
         fill_own_distances(X, i, i + 1, centroids.rows, centroids.norms, labels, own)
-        # Kept with the slack of today, in single precision, rounded down.
-        lower[i] = (room.seconds[m] + slack[k]) * (1.0 - 1.2e-7)
+        # Kept with the slack of today, in single precision, rounded down and never infinite.
+        lower[i] = min((room.seconds[m] + slack[k]) * (1.0 - 1.2e-7), LARGEST_BOUND)
     return changed
 
 

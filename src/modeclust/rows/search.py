@@ -159,17 +159,19 @@ def _settle(
     """
     best = 0
     lowest = np.inf
+    overflown = False
     for k in range(products.size):
         score = norms[k] - 2.0 * products[k]
+        overflown |= not abs(score) < np.inf
         if score < lowest:
             best = k
             lowest = score
     nearest = squared_distance(X, i, centroids, norms, best)
     # |x| <= |x - c| + |c|
     margin = rounding * (np.sqrt(nearest) + largest) * largest
-    limit = lowest + 2.0 * margin
+    limit = np.inf if overflown else lowest + 2.0 * margin
     second = np.inf
-    contested = False
+    contested = overflown
     for k in range(products.size):
         if k != best:
             score = norms[k] - 2.0 * products[k]
@@ -178,7 +180,7 @@ def _settle(
     if contested:
         nearest = np.inf
         for k in range(products.size):
-            if norms[k] - 2.0 * products[k] <= limit:
+            if overflown or norms[k] - 2.0 * products[k] <= limit:
                 distance = squared_distance(X, i, centroids, norms, k)
                 if distance < NEARER * nearest:
                     best = k

@@ -10,8 +10,8 @@ from modeclust.rows.reading import is_sparse
 
 # An offset this many times the spread costs a squared distance six of its digits.
 LARGEST_OFFSET = 1e3
-# Squares and sums of squares stay far from underflow and overflow within these.
-SAFE_SCALES = {np.dtype(np.float32): (1e-12, 1e12), np.dtype(np.float64): (1e-60, 1e60)}
+# Within these, products of rows in single precision and bounds kept in it do not overflow.
+SMALLEST_SCALE, LARGEST_SCALE = 1e-12, 1e12
 
 
 def working_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
@@ -37,13 +37,13 @@ class Units:
         lowest, highest = _column_limits(X)
         largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
         if is_sparse(X):
-            return cls(scale=_safe_scale(largest, X.dtype))  # a shift would fill its zeros
+            return cls(scale=_safe_scale(largest))  # a shift would fill its zeros
         reach = float(np.max(highest / 2 - lowest / 2))
         if reach == 0 or largest / LARGEST_OFFSET <= reach:
-            return cls(scale=_safe_scale(largest, X.dtype))
+            return cls(scale=_safe_scale(largest))
         middle = (lowest / 2 + highest / 2).astype(working_dtype(X.dtype)).astype(np.float64)
         middle[np.abs(middle) / LARGEST_OFFSET <= reach] = 0.0
-        return cls(middle, _safe_scale(reach, X.dtype))
+        return cls(middle, _safe_scale(reach))
 
     @property
     def are_plain(self) -> bool:
@@ -92,9 +92,8 @@ def is_mapped(X: Any) -> bool:
     return isinstance(X, np.memmap | MappedRows)
 
 
-def _safe_scale(reach: float, dtype: npt.DTypeLike) -> float:
-    smallest, largest = SAFE_SCALES[working_dtype(dtype)]
-    if reach == 0 or smallest <= reach <= largest:
+def _safe_scale(reach: float) -> float:
+    if reach == 0 or SMALLEST_SCALE <= reach <= LARGEST_SCALE:
         return 1.0
     return float(2.0 ** np.floor(np.log2(reach)))
 
