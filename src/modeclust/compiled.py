@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -19,6 +20,15 @@ def compiled(function: F) -> F:
     from two threads. Parallel work is a thread pool over blocks (`modeclust.rows`).
     """
     return cast("F", njit(cache=True, nogil=True, fastmath=FAST_MATH)(function))
+
+
+@njit(cache=True, forceinline=True)
+def unsigned(index: Any) -> Any:
+    """Return an index that is known not to be negative, in a type that says so.
+
+    Every use of a signed one would first ask if it counts from the end.
+    """
+    return np.uint64(index)
 
 
 def compiled_in_order(function: F) -> F:

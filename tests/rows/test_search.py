@@ -5,9 +5,9 @@ import pytest
 import reference
 from scipy import sparse
 
+from modeclust.rows.bounds import half_gaps, moves_between
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.search import half_gaps, moves_of_others
 
 
 def grid(rng, n_features):
@@ -112,8 +112,10 @@ def test_half_gaps_are_half_the_distance_to_the_nearest_other():
     assert np.all(far <= [2.5, 0.5, 0.5])
 
 
-def test_moves_of_others():
+def test_moves_of_each_centroid_and_of_the_others():
     before = np.zeros((3, 2))
     after = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 2.0]])
-    np.testing.assert_allclose(moves_of_others(before, after), [2.0, 5.0, 5.0], rtol=1e-8)
-    assert moves_of_others(before[:1], after[:1]).tolist() == [0.0]
+    moves = moves_between(before, after)
+    np.testing.assert_allclose(moves.own, [5.0, 1.0, 2.0], rtol=1e-8)
+    np.testing.assert_allclose(moves.others, [2.0, 5.0, 5.0], rtol=1e-8)
+    assert moves_between(before[:1], after[:1]).others.tolist() == [0.0]

@@ -19,19 +19,29 @@ class BlockState:
     """What is remembered of a block between passes.
 
     Only the labels matter; the bounds are a cache, and a pass without them is as right. The
-    distance of row i to every centroid but its own, k, is at least lower[i] - slack[k].
+    distance of row i to its own centroid k is at most upper[i] + drift[k], where a pass keeps
+    `upper`, and to every other centroid at least lower[i] - slack[k].
     """
 
     labels: npt.NDArray[np.int32]  # (n,)
     lower: npt.NDArray[np.float32]  # (n,)
+    upper: npt.NDArray[np.float32]  # (n,), or empty
     slack: npt.NDArray[np.float64]  # (K,) how far other centroids moved in all, at most
+    drift: npt.NDArray[np.float64]  # (K,) how far each centroid moved in all, at most
     anchor: npt.NDArray[np.float64] | None = None  # the centroids that the bounds hold for
-    typical: float = 0.0  # a typical bound
+    typical: float = 0.0  # a typical lower bound
 
     @classmethod
     def of(cls, labels: npt.NDArray[np.int32]) -> Self:
         """Return a state with labels that are written to, and no bounds."""
-        return cls(labels, np.empty(len(labels), dtype=np.float32), np.empty(0))
+        lower = np.empty(len(labels), dtype=np.float32)
+        return cls(labels, lower, lower[:0], np.empty(0), np.empty(0))
+
+    def forget_bounds(self, n_clusters: int) -> None:
+        """Begin anew, with nothing known of `n_clusters` centroids."""
+        self.slack = np.zeros(n_clusters)
+        self.drift = np.zeros(n_clusters)
+        self.upper = self.upper[:0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,33 +2,24 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from threading import local
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.compiled import compiled
+from modeclust.compiled import compiled, unsigned
 from modeclust.exponential import exp_of_minus_half
 from modeclust.kernels import GAUSSIAN, has_compact_support, profile, relative_pull
-from modeclust.rows.blocks import Block, BlockState
-from modeclust.rows.reading import (
-    FEWEST_FOR_PRODUCTS,
-    CentroidLayouts,
-    Centroids,
-    Floats,
-    add_row,
-    fill_own_distances,
-    row_count,
-)
-from modeclust.rows.search import SAFE, half_gaps, moves_of_others, search_rows
+from modeclust.rows.blocks import Block
+from modeclust.rows.bounds import SAFE, Bounds
+from modeclust.rows.reading import CentroidLayouts, Centroids, fill_own_distances, row_count
+from modeclust.rows.room import Room, room_for
+from modeclust.rows.search import search_pending
+from modeclust.rows.summing import add_tile
 
-# Rows are worked on in tiles that stay in the cache: this many bytes of them, within limits.
-TILE_BYTES, TILE_ROWS = 2**16, (16, 512)
 # A gaussian weight of exp(-50) or less of the largest one: a whole block of such rows does not
 # change the last bit of the sums.
 NEGLIGIBLE = 100.0
-LARGEST_BOUND = 1e38
 
 
 @dataclass
@@ -109,7 +100,9 @@ class ModeStep:
 
     def add(self, block: Block, sums: ModeSums) -> None:
         """Add one block's rows to `sums`, and bring its labels and bounds up to date."""
-        known = not self.reassign or self._carry_bounds(block.state)
+        state = block.state
+        known = not self.reassign or self._bounds.carry(state)
+        state.upper = state.upper[:0]
         added = _sweep(
             block.X,
             block.start,
@@ -120,11 +113,11 @@ class ModeStep:
             self.inverse_squared_bandwidth,
             self.reassign,
             known,
-            self._half_gaps,
-            _room(block.X, *self.centroids.shape),
-            block.labels,
-            block.state.lower,
-            block.state.slack,
+            self._bounds.half_gaps,
+            room_for(block.X, *self.centroids.shape),
+            state.labels,
+            state.lower,
+            state.slack,
             sums.reference,
             sums.mass,
             sums.totals,
@@ -133,58 +126,20 @@ class ModeStep:
             sums.nearest_distance,
         )
         if not known:
-            block.state.typical = float(np.mean(block.state.lower, dtype=np.float64))
+            state.typical = float(np.mean(state.lower, dtype=np.float64))
         sums.objective += added.objective
         sums.inertia += added.inertia
         sums.weight += added.weight
         sums.changed += added.changed
         sums.searched += added.searched
 
-    def _carry_bounds(self, state: BlockState) -> bool:
-        """Widen a block's bounds by what the centroids moved since; return if any are left."""
-        before = state.anchor
-        state.anchor = self.centroids
-        if before is not None and before.shape == self.centroids.shape:
-            moves = self._moves_since(before)
-            state.slack += moves
-            # Where centroids jump, most bounds fail and testing them is lost work.
-            if moves.max() < state.typical:
-                return True
-        state.slack = np.zeros(len(self.centroids))
-        return False
-
-    def _moves_since(self, before: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        if id(before) not in self._moves:
-            self._moves[id(before)] = moves_of_others(before, self.centroids)
-        return self._moves[id(before)]
-
     @cached_property
-    def _moves(self) -> dict[int, npt.NDArray[np.float64]]:
-        return {}
-
-    @cached_property
-    def _half_gaps(self) -> npt.NDArray[np.float64]:
-        return half_gaps(self.centroids)
+    def _bounds(self) -> Bounds:
+        return Bounds(self.centroids)
 
     @cached_property
     def _layouts(self) -> CentroidLayouts:
         return CentroidLayouts(self.centroids)
-
-
-class Room(NamedTuple):
-    """Room for the work on one tile, kept by each thread from pass to pass."""
-
-    distances: npt.NDArray[np.float64]  # (tile,) squared
-    seconds: npt.NDArray[np.float64]  # (tile,) bounds from the search
-    pending: npt.NDArray[np.int64]  # (tile,) rows to be searched
-    products: Floats  # (tile, K), or none where rows are searched by differences
-    scores: npt.NDArray[np.float64]  # (K,)
-    heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
-    ones: npt.NDArray[np.float64]  # (tile,) the weights where none are given
-    excess: npt.NDArray[np.float64]  # (tile,) t, and then t - reference
-    pulls: npt.NDArray[np.float64]  # (tile,)
-    bits: npt.NDArray[np.int64]  # (tile,)
-    bits_as_floats: npt.NDArray[np.float64]  # the same memory
 
 
 class Totals(NamedTuple):
@@ -195,37 +150,6 @@ class Totals(NamedTuple):
     weight: float
     changed: int
     searched: int
-
-
-_rooms = local()
-
-
-def _room(X: Any, n_clusters: int, n_features: int) -> Room:
-    """Return this thread's room, made anew where the shape or dtype of the work is new."""
-    dense = isinstance(X, np.ndarray)
-    dtype = np.dtype(X.dtype) if dense else np.dtype(np.float64)
-    key = (dense, dtype, n_clusters, n_features)
-    if getattr(_rooms, "key", None) != key:
-        row_bytes = n_features * dtype.itemsize if dense else 1024
-        n = int(np.clip(TILE_BYTES // row_bytes, *TILE_ROWS))
-        n_products = n if dense and n_features >= FEWEST_FOR_PRODUCTS else 0
-        bits = np.empty(n, dtype=np.int64)
-        _rooms.key = key
-        _rooms.room = Room(
-            distances=np.empty(n),
-            seconds=np.empty(n),
-            pending=np.empty(n, dtype=np.int64),
-            products=np.empty((n_products, n_clusters), dtype),
-            scores=np.empty(n_clusters),
-            heights=np.empty(n_clusters),
-            ones=np.ones(n),
-            excess=np.empty(n),
-            pulls=np.empty(n),
-            bits=bits,
-            bits_as_floats=bits.view(np.float64),
-        )
-    room: Room = _rooms.room
-    return room
 
 
 @compiled
@@ -260,26 +184,23 @@ def _sweep(
     n_rows = row_count(X)
     objective = inertia = total_weight = 0.0
     changed = searched = 0
+    for k in range(reference.size):
+        room.heights[k] = profile(kernel, reference[k])
     for first in range(0, n_rows, distances.size):
         last = min(first + distances.size, n_rows)
         n_pending = 0
         if known:
             fill_own_distances(X, first, last, centers, norms, labels, distances)
         if reassign:
-            for i in range(first, last):
-                if known:
-                    k = labels[i]
-                    bound = max(lower[i] - slack[k], half_gaps[k])
-                    if bound > 0.0 and distances[i - first] < bound * bound * SAFE:
-                        continue
-                pending[n_pending] = i
-                n_pending += 1
-        if n_pending > 0:
+            n_pending = _find_pending(first, last, known, labels, lower, slack, half_gaps, room)
             searched += n_pending
-            changed += _search(X, first, n_pending, centroids, room, labels, lower, slack)
-        added = _add_rows(
-            X, first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
+            search_pending(X, first, n_pending, centroids, room, labels, lower, slack)
+            for m in range(n_pending):
+                changed += room.before[m] != labels[pending[m]]
+        added = _weigh(
+            first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
         )
+        add_tile(X, first, last - first, labels, room.pulls, room.order, room.ends, mass, totals)
         objective += added[0]
         inertia += added[1]
         total_weight += added[2]
@@ -287,45 +208,33 @@ def _sweep(
 
 
 @compiled
-def _search(
-    X: Any,
+def _find_pending(
     first: int,
-    n_pending: int,
-    centroids: Centroids,
-    room: Room,
+    last: int,
+    known: bool,
     labels: Any,
     lower: Any,
     slack: Any,
+    half_gaps: Any,
+    room: Room,
 ) -> int:
-    """Search a tile's pending rows, renew what is known of them; return how many changed."""
-    pending, before = room.pending, room.bits
-    for m in range(n_pending):
-        before[m] = labels[pending[m]]
-    search_rows(
-        X,
-        pending,
-        n_pending,
-        centroids,
-        room.products,
-        room.scores,
-        labels,
-        room.seconds,
-    )
-    changed = 0
-    for m in range(n_pending):
-        i = pending[m]
-        k = labels[i]
-        changed += before[m] != k
-        own = room.distances[i - first : i - first + 1]
-        fill_own_distances(X, i, i + 1, centroids.rows, centroids.norms, labels, own)
-        # Kept with the slack of today, in single precision, rounded down and never infinite.
-        lower[i] = min((room.seconds[m] + slack[k]) * (1.0 - 1.2e-7), LARGEST_BOUND)
-    return changed
+    """Write the rows of a tile whose own distance is not below their bounds; return how many."""
+    distances, pending = room.distances, room.pending
+    n_pending = 0
+    for i in range(first, last):
+        if known:
+            k = unsigned(labels[i])
+            bound = lower[i] - slack[k]
+            bound = bound if bound > half_gaps[k] else half_gaps[k]
+            if distances[i - first] < bound * bound * SAFE:
+                continue
+        pending[n_pending] = i
+        n_pending += 1
+    return n_pending
 
 
 @compiled
-def _add_rows(
-    X: Any,
+def _weigh(
     first: int,
     last: int,
     start: int,
@@ -336,17 +245,18 @@ def _add_rows(
     labels: Any,
     sums: Any,
 ) -> Any:
-    """Add a tile's rows to the sums, in their order; return objective, inertia and weight."""
+    """Write the pulls of a tile's rows; return their objective, inertia and weight."""
     weight, inverse_squared_scale = weights
     reference, mass, totals, counts, nearest, nearest_distance = sums
     q = precision = room.ones
-    distances = room.distances
-    excess, pulls, heights = room.excess, room.pulls, room.heights
+    distances, excess, pulls = room.distances, room.excess, room.pulls
+    heights, own_heights = room.heights, room.seconds
     n = last - first
     objective = inertia = total_weight = 0.0
+    scaled = inverse_squared_scale.size > 0
     if weight.size > 0:
         q = weight[first:last]
-    if inverse_squared_scale.size > 0:
+    if scaled:
         precision = inverse_squared_scale[first:last]
     for m in range(n):
         t = distances[m] * precision[m]
@@ -354,22 +264,17 @@ def _add_rows(
         total_weight += q[m]
         excess[m] = t * inverse_squared_bandwidth
 
-    referenced = not has_compact_support(kernel)
     for m in range(n):
-        k = labels[first + m]
+        k = unsigned(labels[first + m])
         counts[k] += 1
-        if distances[m] < nearest_distance[k] and q[m] > 0.0:
-            nearest_distance[k] = distances[m]
-            nearest[k] = start + first + m
-        if excess[m] < reference[k] and q[m] > 0.0:
-            t = excess[m] if referenced else 0.0
-            if mass[k] > 0.0:
-                rescale = relative_pull(kernel, reference[k], t)
-                mass[k] *= rescale
-                for j in range(totals.shape[1]):
-                    totals[k, j] *= rescale
-            reference[k] = t
-            heights[k] = profile(kernel, t)
+        nearer = distances[m] < nearest_distance[k]
+        # Without scales, the reference is the nearest row's t.
+        if (nearer or (scaled and excess[m] < reference[k])) and q[m] > 0.0:
+            if nearer:
+                nearest_distance[k] = distances[m]
+                nearest[k] = start + first + m
+            if excess[m] < reference[k]:
+                _refer(kernel, excess[m], k, reference, mass, totals, heights)
 
     if inverse_squared_bandwidth == 0.0:
         objective = total_weight
@@ -377,29 +282,40 @@ def _add_rows(
             pulls[m] = q[m]
     elif kernel == GAUSSIAN:
         for m in range(n):
+            k = unsigned(labels[first + m])
+            own_heights[m] = heights[k]
             # A row without weight may be nearer than the reference.
-            t = max(excess[m] - reference[labels[first + m]], 0.0)
-            excess[m] = min(t, NEGLIGIBLE)
+            excess[m] = min(max(excess[m] - reference[k], 0.0), NEGLIGIBLE)
         exp_of_minus_half(excess, n, room.bits, room.bits_as_floats, pulls)
         for m in range(n):
-            pulls[m] = q[m] * pulls[m] if excess[m] < NEGLIGIBLE else 0.0
+            pull = q[m] * pulls[m] if excess[m] < NEGLIGIBLE else 0.0
+            objective += pull * own_heights[m]
+            pulls[m] = pull
     else:
         for m in range(n):
             t = excess[m]
             objective += q[m] * profile(kernel, t)
             pulls[m] = q[m] * relative_pull(kernel, t, reference[labels[first + m]])
-
-    gaussian = kernel == GAUSSIAN and inverse_squared_bandwidth > 0.0
-    for m in range(n):
-        pull = pulls[m]
-        if pull > 0.0:
-            k = labels[first + m]
-            if gaussian:
-                objective += pull * heights[k]
-            pull *= precision[m]
-            mass[k] += pull
-            add_row(X, first + m, pull, totals, k)
+    if scaled:
+        for m in range(n):
+            pulls[m] *= precision[m]
     return objective, inertia, total_weight
+
+
+@compiled
+def _refer(
+    kernel: int, t: float, k: int, reference: Any, mass: Any, totals: Any, heights: Any
+) -> None:
+    """Make `t` the reference of cluster k, and bring its sums to it."""
+    if has_compact_support(kernel):
+        t = 0.0
+    if mass[k] > 0.0:
+        rescale = relative_pull(kernel, reference[k], t)
+        mass[k] *= rescale
+        for j in range(totals.shape[1]):
+            totals[k, j] *= rescale
+    reference[k] = t
+    heights[k] = profile(kernel, t)
 
 
 @compiled

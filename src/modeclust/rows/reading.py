@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import overload
 from scipy import sparse
 
-from modeclust.compiled import FAST_MATH, compiled, compiled_in_order
+from modeclust.compiled import FAST_MATH, compiled, compiled_in_order, unsigned
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -216,7 +216,7 @@ def fill_own_distances(
     it came to its label.
     """
     for i in range(first, last):
-        out[i - first] = squared_distance(X, i, centroids, norms, labels[i])
+        out[i - first] = squared_distance(X, i, centroids, norms, unsigned(labels[i]))
 
 
 @compiled_in_order

@@ -1,4 +1,4 @@
-"""The search for the nearest centroid, and bounds that spare most rows the search.
+"""The search for the nearest centroid.
 
 A row's label is its nearest centroid by differences, the lowest on a tie. That is what every
 way of searching here gives, to the row: cheap scores only choose which centroids can be
@@ -8,76 +8,125 @@ nearest, with a margin for their rounding, and differences decide.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 from numba.extending import overload
 
 from modeclust.compiled import FAST_MATH, compiled
-from modeclust.rows.reading import Centroids, squared_distance
+from modeclust.rows.bounds import SAFE
+from modeclust.rows.reading import Centroids, fill_own_distances, squared_distance
+from modeclust.rows.room import Room
 
 # Squared distances that differ by less, relatively, are a tie.
 NEARER = 1.0 - 1e-12
-# What bounds are lowered by, relatively, so that rounding never makes them too high.
-SAFE = 1.0 - 1e-9
-# Products for the gaps between centroids are worth it up to this many multiplications.
-MOST_FOR_GAPS = 2**27
+LARGEST_BOUND = 1e38
+
+
+@compiled
+def search_pending(
+    X: Any,
+    first: int,
+    n_pending: int,
+    centroids: Centroids,
+    room: Room,
+    labels: Any,
+    lower: Any,
+    slack: Any,
+) -> None:
+    """Give a tile's pending rows their nearest centroid, own distance and lower bound.
+
+    `room.before` keeps the labels that they had.
+    """
+    pending, before, seconds = room.pending, room.before, room.seconds
+    batch = room.products.shape[0]
+    for m in range(n_pending):
+        before[m] = labels[pending[m]]
+    for begin in range(0, n_pending, batch):
+        end = min(begin + batch, n_pending)
+        search_rows(
+            X,
+            pending[begin:end],
+            first,
+            centroids,
+            room.products,
+            room.scores,
+            labels,
+            room.distances,
+            seconds,
+        )
+        for m in range(begin, end):
+            i = pending[m]
+            # Kept with the slack of today, in single precision, rounded down, never infinite.
+            bound = (seconds[m - begin] + slack[labels[i]]) * (1.0 - 1.2e-7)
+            lower[i] = min(bound, LARGEST_BOUND)
 
 
 def search_rows(
     X: Any,
     rows: Any,
-    n_rows: int,
+    first: int,
     centroids: Centroids,
     products: Any,
     scores: Any,
     labels: Any,
+    distances: Any,
     seconds: Any,
 ) -> None:
-    """Find the nearest centroid of the first `n_rows` of the `rows` of a block.
+    """Find the nearest centroid of some `rows` of a block.
 
-    Writes labels[i] of each row i, and to the m-th place of `seconds` a lower bound on the
-    distance to every other centroid. `products` (rows, K) and `scores` (K,) are room for work.
+    Writes labels[i] and distances[i - first] of each row i, and to the m-th place of
+    `seconds` a lower bound on the distance of the m-th row to every other centroid.
+    `products` (rows, K) and `scores` (K,) are room for work.
     """
     raise NotImplementedError
 
 
 @overload(search_rows, jit_options={"fastmath": FAST_MATH})
-def _search_rows(X, rows, n_rows, centroids, products, scores, labels, seconds):  # type: ignore[no-untyped-def]
-    def dense(X, rows, n_rows, centroids, products, scores, labels, seconds):  # type: ignore[no-untyped-def]
+def _search_rows(X, rows, first, centroids, products, scores, labels, distances, seconds):  # type: ignore[no-untyped-def]
+    def dense(X, rows, first, centroids, products, scores, labels, distances, seconds):  # type: ignore[no-untyped-def]
         if centroids.rounded.size == 0:
-            for m in range(n_rows):
-                labels[rows[m]], seconds[m] = _search_differences(
-                    X, rows[m], centroids.columns, scores
-                )
+            for m in range(rows.size):
+                i = rows[m]
+                labels[i], seconds[m] = _search_differences(X, i, centroids.columns, scores)
+                _fill_own_distance(X, i, first, centroids, labels, distances)
             return
-        _fill_products(X, rows, n_rows, centroids.rounded, products)
+        _fill_products(X, rows, centroids.rounded, products)
         largest = np.sqrt(centroids.norms.max())
         rounding = 4.0 * (X.shape[1] + 8) * _unit_roundoff(X)
-        for m in range(n_rows):
-            labels[rows[m]], seconds[m] = _settle(
-                X, rows[m], centroids.rows, centroids.norms, products[m], rounding, largest
+        for m in range(rows.size):
+            seconds[m] = _settle(
+                X, rows[m], first, centroids, products[m], rounding, largest, labels, distances
             )
 
-    def csr(X, rows, n_rows, centroids, products, scores, labels, seconds):  # type: ignore[no-untyped-def]
+    def csr(X, rows, first, centroids, products, scores, labels, distances, seconds):  # type: ignore[no-untyped-def]
+        data, indices, columns = X.data, X.indices, centroids.columns
         largest = np.sqrt(centroids.norms.max())
-        for m in range(n_rows):
+        for m in range(rows.size):
             i = rows[m]
             scores[:] = 0.0
             for p in range(X.indptr[i], X.indptr[i + 1]):
-                x = X.data[p]
-                column = centroids.columns[X.indices[p]]
+                x = data[p]
+                column = columns[indices[p]]
                 for k in range(scores.size):
                     scores[k] += x * column[k]
             rounding = 4.0 * (X.indptr[i + 1] - X.indptr[i] + 8) * 1.2e-16
-            labels[i], seconds[m] = _settle(
-                X, i, centroids.rows, centroids.norms, scores, rounding, largest
+            seconds[m] = _settle(
+                X, i, first, centroids, scores, rounding, largest, labels, distances
             )
 
     return dense if isinstance(X, types.Array) else csr
 
 
 @compiled
-def _fill_products(X: Any, rows: Any, n_rows: int, centroids: Any, products: Any) -> None:
+def _fill_own_distance(
+    X: Any, i: int, first: int, centroids: Centroids, labels: Any, distances: Any
+) -> float:
+    own = distances[i - first : i - first + 1]
+    fill_own_distances(X, i, i + 1, centroids.rows, centroids.norms, labels, own)
+    return float(own[0])
+
+
+@compiled
+def _fill_products(X: Any, rows: Any, centroids: Any, products: Any) -> None:
     """Write x . c to products (rows, K), four centroids at a time for all rows.
 
     Nearly as fast as a matrix product of BLAS for many rows and faster for few, and the rows
@@ -89,7 +138,7 @@ def _fill_products(X: Any, rows: Any, n_rows: int, centroids: Any, products: Any
     for k in range(0, whole, 4):
         first, second = centroids[k], centroids[k + 1]
         third, fourth = centroids[k + 2], centroids[k + 3]
-        for m in range(n_rows):
+        for m in range(rows.size):
             x = X[rows[m]]
             a = b = c = d = zero
             for j in range(x.size):
@@ -103,7 +152,7 @@ def _fill_products(X: Any, rows: Any, n_rows: int, centroids: Any, products: Any
             products[m, k + 3] = d
     for k in range(whole, n_clusters):
         first = centroids[k]
-        for m in range(n_rows):
+        for m in range(rows.size):
             x = X[rows[m]]
             a = zero
             for j in range(x.size):
@@ -145,74 +194,47 @@ def _search_differences(X: Any, i: int, columns: Any, squared: Any) -> Any:
 def _settle(
     X: Any,
     i: int,
-    centroids: Any,
-    norms: Any,
+    first: int,
+    centroids: Centroids,
     products: Any,
     rounding: float,
     largest: float,
+    labels: Any,
+    distances: Any,
 ) -> Any:
-    """Return the same as `_search_differences`, from products x.c that were rounded.
+    """Do the same as `_search_differences`, from products x.c that were rounded.
 
     |x - c|^2 = |x|^2 + (|c|^2 - 2 x.c): the bracket is the score. A product is off by at most
     its length times the unit roundoff times |x| |c|; `rounding` is twice that, for the
-    score, and `largest` the greatest |c|.
+    score, and `largest` the greatest |c|. Writes the row's label and own distance, and
+    returns the bound.
     """
+    norms = centroids.norms
     best = 0
-    lowest = np.inf
+    lowest = second = np.inf
     overflown = False
     for k in range(products.size):
         score = norms[k] - 2.0 * products[k]
         overflown |= not abs(score) < np.inf
         if score < lowest:
+            second = lowest
             best = k
             lowest = score
-    nearest = squared_distance(X, i, centroids, norms, best)
+        elif score < second:
+            second = score
+    labels[i] = best
+    nearest = _fill_own_distance(X, i, first, centroids, labels, distances)
     # |x| <= |x - c| + |c|
     margin = rounding * (np.sqrt(nearest) + largest) * largest
-    limit = np.inf if overflown else lowest + 2.0 * margin
-    second = np.inf
-    contested = overflown
+    limit = lowest + 2.0 * margin
+    if second > limit and not overflown:
+        return np.sqrt(max(nearest + second - limit, 0.0)) * SAFE
+    nearest = np.inf
     for k in range(products.size):
-        if k != best:
-            score = norms[k] - 2.0 * products[k]
-            second = min(second, score)
-            contested |= score <= limit
-    if contested:
-        nearest = np.inf
-        for k in range(products.size):
-            if overflown or norms[k] - 2.0 * products[k] <= limit:
-                distance = squared_distance(X, i, centroids, norms, k)
-                if distance < NEARER * nearest:
-                    best = k
-                    nearest = distance
-        return best, np.sqrt(nearest) * SAFE
-    return best, np.sqrt(max(nearest + second - limit, 0.0)) * SAFE
-
-
-def half_gaps(centroids: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return half the distance of each centroid to its nearest other one, or less.
-
-    Where that would cost more than it spares, 0.
-    """
-    n_clusters, n_features = centroids.shape
-    if n_clusters == 1 or n_clusters**2 * n_features > MOST_FOR_GAPS:
-        return np.zeros(n_clusters)
-    norms = np.einsum("kd,kd->k", centroids, centroids)
-    squared = norms[:, None] + norms - 2.0 * centroids @ centroids.T
-    np.fill_diagonal(squared, np.inf)
-    rounding = 1e-15 * n_features * norms.max()
-    gaps = np.sqrt(np.maximum(squared.min(axis=1) - rounding, 0.0))
-    return np.asarray(0.5 * SAFE * gaps)
-
-
-def moves_of_others(
-    before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """Return for each centroid how far any other one moved at most."""
-    moves = np.linalg.norm(after - before, axis=1) / SAFE
-    if len(moves) == 1:
-        return np.zeros(1)
-    fastest = np.argmax(moves)
-    most = np.full(len(moves), moves[fastest])
-    most[fastest] = np.delete(moves, fastest).max()
-    return most
+        if overflown or norms[k] - 2.0 * products[k] <= limit:
+            distance = squared_distance(X, i, centroids.rows, norms, k)
+            if distance < NEARER * nearest:
+                best = k
+                nearest = distance
+    labels[i] = best
+    return np.sqrt(_fill_own_distance(X, i, first, centroids, labels, distances)) * SAFE

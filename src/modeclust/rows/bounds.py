@@ -1,0 +1,105 @@
+"""Bounds on distances, which spare most rows the search for their nearest centroid.
+
+These are Hamerly's: for each row one lower bound on the distance to every centroid but its
+own, and half the gap between its own centroid and the next. Centroids that move lower the
+first by as much as any of them moved. They are a cache: a pass without them is as right.
+"""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.compiled import compiled
+from modeclust.rows.blocks import BlockState
+
+# What bounds are lowered by, relatively, so that rounding never makes them too high.
+SAFE = 1.0 - 1e-9
+# Gaps between centroids are worth it up to this many differences.
+MOST_FOR_GAPS = 2**25
+
+Vector = npt.NDArray[np.float64]
+
+
+class Moves(NamedTuple):
+    """How far centroids moved, at most."""
+
+    own: Vector  # (K,) each
+    others: Vector  # (K,) the farthest of all but this one
+
+
+class Bounds:
+    """What the bounds of a block are worth when the centroids are now these."""
+
+    def __init__(self, centroids: npt.NDArray[np.float64]) -> None:
+        self._centroids = centroids
+        self._moves: dict[int, Moves] = {}
+
+    @cached_property
+    def half_gaps(self) -> Vector:
+        """Half the distance of each centroid to its nearest other one, or less."""
+        return half_gaps(self._centroids)
+
+    def carry(self, state: BlockState) -> bool:
+        """Widen a block's bounds by what the centroids moved since; return if any are left."""
+        before = state.anchor
+        state.anchor = self._centroids
+        if before is not None and before.shape == self._centroids.shape:
+            moves = self._moves_since(before)
+            state.slack += moves.others
+            state.drift += moves.own
+            # Where centroids jump, most bounds fail and testing them is lost work.
+            if moves.others.max() < state.typical:
+                return True
+        state.forget_bounds(len(self._centroids))
+        return False
+
+    def _moves_since(self, before: npt.NDArray[np.float64]) -> Moves:
+        # Threads may both find none and make the same one.
+        if id(before) not in self._moves:
+            self._moves[id(before)] = moves_between(before, self._centroids)
+        return self._moves[id(before)]
+
+
+def half_gaps(centroids: npt.NDArray[np.float64]) -> Vector:
+    """Return half the distance of each centroid to its nearest other one, or less.
+
+    Where that would cost more than it spares, 0.
+    """
+    n_clusters, n_features = centroids.shape
+    if n_clusters == 1 or n_clusters**2 * n_features > MOST_FOR_GAPS:
+        return np.zeros(n_clusters)
+    gaps: Vector = 0.5 * SAFE * np.sqrt(_squared_gaps(np.ascontiguousarray(centroids)))
+    return gaps
+
+
+@compiled
+def _squared_gaps(centroids: Any) -> Any:
+    """Return the squared distance of each centroid to its nearest other one.
+
+    Not a matrix product: the threads of BLAS would get in the way of those of the pass.
+    """
+    gaps = np.full(centroids.shape[0], np.inf)
+    for k in range(gaps.size):
+        here = centroids[k]
+        for other in range(k):
+            there = centroids[other]
+            squared = 0.0
+            for j in range(here.size):
+                difference = here[j] - there[j]
+                squared += difference * difference
+            gaps[k] = min(gaps[k], squared)
+            gaps[other] = min(gaps[other], squared)
+    return gaps
+
+
+def moves_between(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]) -> Moves:
+    """Return how far each centroid moved, and how far any other one did."""
+    own = np.linalg.norm(after - before, axis=1) / SAFE
+    if len(own) == 1:
+        return Moves(own, np.zeros(1))
+    fastest = np.argmax(own)
+    others = np.full(len(own), own[fastest])
+    others[fastest] = np.delete(own, fastest).max()
+    return Moves(own, others)

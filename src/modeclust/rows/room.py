@@ -1,0 +1,77 @@
+"""Room for the work on one tile of rows, kept by each thread from pass to pass."""
+
+from threading import local
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Floats
+
+# Rows are worked on in tiles that stay in the cache: this many bytes of them ...
+TILE_BYTES = 2**18
+# ... within limits, of which the upper is for short rows, and with a few rows a cluster where
+# rows are long, so that a centroid that is fetched serves more than one of them.
+TILE_ROWS = (16, 512)
+TILE_ROWS_PER_CLUSTER, MOST_TILE_ROWS = 4, 4096
+# Long rows are searched at most this many at a time.
+SEARCH_ROWS = 64
+
+
+class Room(NamedTuple):
+    """Arrays for one tile; n is its number of rows."""
+
+    distances: npt.NDArray[np.float64]  # (n,) squared
+    pending: npt.NDArray[np.int64]  # (n,) rows to be searched
+    before: npt.NDArray[np.int64]  # (n,) the labels that they had
+    seconds: npt.NDArray[np.float64]  # (n,) bounds from the search
+    products: Floats  # (batch, K)
+    scores: npt.NDArray[np.float64]  # (K,)
+    heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
+    ones: npt.NDArray[np.float64]  # (n,) the weights where none are given
+    excess: npt.NDArray[np.float64]  # (n,) t, and then t - reference
+    pulls: npt.NDArray[np.float64]  # (n,)
+    order: npt.NDArray[np.int64]  # (n,) rows by cluster
+    ends: npt.NDArray[np.int64]  # (K + 1,) where each cluster's end
+    bits: npt.NDArray[np.int64]  # (n,)
+    bits_as_floats: npt.NDArray[np.float64]  # the same memory
+
+
+_rooms = local()
+
+
+def room_for(X: Any, n_clusters: int, n_features: int) -> Room:
+    """Return this thread's room, made anew where the shape or dtype of the work is new."""
+    dense = isinstance(X, np.ndarray)
+    dtype = np.dtype(X.dtype) if dense else np.dtype(np.float64)
+    key = (dense, dtype, n_clusters, n_features)
+    if getattr(_rooms, "key", None) != key:
+        _rooms.key = key
+        _rooms.room = _make_room(dense, dtype, n_clusters, n_features)
+    room: Room = _rooms.room
+    return room
+
+
+def _make_room(dense: bool, dtype: np.dtype[Any], n_clusters: int, n_features: int) -> Room:
+    by_products = dense and n_features >= FEWEST_FOR_PRODUCTS
+    row_bytes = n_features * dtype.itemsize if dense else 1024
+    n = int(np.clip(TILE_BYTES // row_bytes, *TILE_ROWS))
+    if by_products:
+        n = max(n, min(TILE_ROWS_PER_CLUSTER * n_clusters, MOST_TILE_ROWS))
+    bits = np.empty(n, dtype=np.int64)
+    return Room(
+        distances=np.empty(n),
+        pending=np.empty(n, dtype=np.int64),
+        before=np.empty(n, dtype=np.int64),
+        seconds=np.empty(n),
+        products=np.empty((SEARCH_ROWS, n_clusters if by_products else 0), dtype),
+        scores=np.empty(n_clusters),
+        heights=np.empty(n_clusters),
+        ones=np.ones(n),
+        excess=np.empty(n),
+        pulls=np.empty(n),
+        order=np.empty(n, dtype=np.int64),
+        ends=np.empty(n_clusters + 1, dtype=np.int64),
+        bits=bits,
+        bits_as_floats=bits.view(np.float64),
+    )

@@ -1,0 +1,113 @@
+"""Weighted sums of the rows of each cluster.
+
+A cluster's rows are added in their order, so that its sums have the same bits whatever was
+known of the rows before.
+"""
+
+from typing import Any
+
+from numba import types
+from numba.extending import overload
+
+from modeclust.compiled import FAST_MATH, compiled, unsigned
+from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, add_row
+
+
+def add_tile(
+    X: Any,
+    first: int,
+    n: int,
+    labels: Any,
+    pulls: Any,
+    order: Any,
+    ends: Any,
+    mass: Any,
+    totals: Any,
+) -> None:
+    """Add `n` rows from `first` on to the sums of their clusters, each times its pull.
+
+    `order` (n,) and `ends` (K + 1,) are room for work.
+    """
+    raise NotImplementedError
+
+
+@overload(add_tile, jit_options={"fastmath": FAST_MATH})
+def _add_tile(X, first, n, labels, pulls, order, ends, mass, totals):  # type: ignore[no-untyped-def]
+    def dense(X, first, n, labels, pulls, order, ends, mass, totals):  # type: ignore[no-untyped-def]
+        if X.shape[1] == 2:
+            _add_pairs(X, first, n, labels, pulls, mass, totals)
+            return
+        if X.shape[1] < FEWEST_FOR_PRODUCTS:
+            _add_row_by_row(X, first, n, labels, pulls, mass, totals)
+            return
+        _sort_by_cluster(first, n, labels, pulls, order, ends)
+        begin = 0
+        for k in range(mass.size):
+            _add_long_rows(X, first, order[begin : ends[k]], pulls, k, mass, totals)
+            begin = ends[k]
+
+    def csr(X, first, n, labels, pulls, order, ends, mass, totals):  # type: ignore[no-untyped-def]
+        _add_row_by_row(X, first, n, labels, pulls, mass, totals)
+
+    return dense if isinstance(X, types.Array) else csr
+
+
+@compiled
+def _add_row_by_row(
+    X: Any, first: int, n: int, labels: Any, pulls: Any, mass: Any, totals: Any
+) -> None:
+    for m in range(n):
+        pull = pulls[m]
+        if pull > 0.0:
+            k = unsigned(labels[first + m])
+            mass[k] += pull
+            add_row(X, first + m, pull, totals, k)
+
+
+@compiled
+def _add_pairs(X: Any, first: int, n: int, labels: Any, pulls: Any, mass: Any, totals: Any) -> None:
+    """Add rows of two features: a loop over features would cost more than the sums."""
+    for m in range(n):
+        pull = pulls[m]
+        k = unsigned(labels[first + m])
+        mass[k] += pull
+        totals[k, 0] += pull * X[first + m, 0]
+        totals[k, 1] += pull * X[first + m, 1]
+
+
+@compiled
+def _sort_by_cluster(first: int, n: int, labels: Any, pulls: Any, order: Any, ends: Any) -> None:
+    """Write the rows that pull to `order`, by cluster, and where each cluster's end."""
+    ends[:] = 0
+    for m in range(n):
+        if pulls[m] > 0.0:
+            ends[labels[first + m] + 1] += 1
+    for k in range(1, ends.size):
+        ends[k] += ends[k - 1]
+    for m in range(n):
+        if pulls[m] > 0.0:
+            k = labels[first + m]
+            order[ends[k]] = m
+            ends[k] += 1
+
+
+@compiled
+def _add_long_rows(
+    X: Any, first: int, order: Any, pulls: Any, k: int, mass: Any, totals: Any
+) -> None:
+    """Add rows to one cluster, four at a time: the sums are fetched and stored once for all."""
+    total = totals[k]
+    whole = order.size - order.size % 4
+    for m in range(0, whole, 4):
+        p, q, r, s = pulls[order[m]], pulls[order[m + 1]], pulls[order[m + 2]], pulls[order[m + 3]]
+        x, y = X[first + order[m]], X[first + order[m + 1]]
+        z, u = X[first + order[m + 2]], X[first + order[m + 3]]
+        mass[k] += (p + q) + (r + s)
+        for j in range(total.size):
+            total[j] += (p * x[j] + q * y[j]) + (r * z[j] + s * u[j])
+    for m in range(whole, order.size):
+        p = pulls[order[m]]
+        x = X[first + order[m]]
+        mass[k] += p
+        for j in range(total.size):
+            total[j] += p * x[j]
