@@ -1,5 +1,6 @@
 """K-modes at one bandwidth, and K-means, which is K-modes at an infinite one."""
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy.typing as npt
 
 from modeclust.kernels import GAUSSIAN
 from modeclust.rows.farthest_step import FarthestStep
+from modeclust.rows.mean_step import MeanStep, MeanSums
 from modeclust.rows.mode_step import ModeStep, ModeSums
 from modeclust.rows.protocols import Rows
 
@@ -16,6 +18,8 @@ Centers = npt.NDArray[np.float64]
 SMALLEST_BANDWIDTH = 1e-140
 # A move this small beside the centroid is the rounding of its coordinates.
 ROUNDING = 1e-15
+# The sums of a cluster that shrank to less than this are taken anew.
+WORN = 1e-3
 
 
 class State(NamedTuple):
@@ -81,20 +85,51 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
     farthest from its centroid.
     """
     n_iter, residual, converged = 0, np.inf, False
-    sums = assign(rows, centroids)
+    means = _RunningMeans(rows, centroids)
     while n_iter < max_iter and not converged:
-        refilled = _refill_empty(rows, centroids, sums)
+        sums, refilled = _refill_empty(rows, centroids, means.sums)
         n_iter += 1
         # The labels of the first pass are new, whatever run left the old ones.
-        if n_iter > 1 and sums.changed == 0 and not refilled:
+        if n_iter > 1 and means.changed == 0 and not refilled:
             residual, converged = 0.0, True
             break
         moved = sums.moved(centroids)
         residual = largest_move(centroids, moved)
         converged = bool(np.sum(np.square(moved - centroids)) <= tolerance)
+        means.assign(moved)
         centroids = moved
-        sums = assign(rows, centroids)
-    return _state(np.inf, centroids, sums, n_iter, residual, converged)
+    return _state(np.inf, centroids, assign(rows, centroids), n_iter, residual, converged)
+
+
+class _RunningMeans:
+    """The sums of K-means, kept up to date by what each pass changes."""
+
+    def __init__(self, rows: Rows, centroids: Centers) -> None:
+        self._rows = rows
+        self._sum_all(centroids)
+        self._n_rows = self.sums.counts.sum()
+        self.changed = rows.n_rows
+
+    def assign(self, centroids: Centers) -> None:
+        """Assign all rows to new centroids."""
+        change = self._rows.reduce(MeanStep(centroids, after=self._centroids))
+        self.changed = change.changed
+        self._centroids = centroids
+        self.sums.merge(change)
+        empty = self.sums.counts == 0
+        self.sums.mass[empty] = 0.0
+        self.sums.totals[empty] = 0.0
+        self._largest = np.maximum(self._largest, self.sums.mass)
+        # What left a cluster of which little is left also left its rounding; and a home of
+        # rows that lost what it knew of some of them has added those once more.
+        worn = np.any(self.sums.mass < WORN * self._largest, where=~empty)
+        if worn or self.sums.counts.sum() != self._n_rows:
+            self._sum_all(centroids)
+
+    def _sum_all(self, centroids: Centers) -> None:
+        self._centroids = centroids
+        self.sums = self._rows.reduce(MeanStep(centroids))
+        self._largest = self.sums.mass.copy()
 
 
 def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
@@ -121,11 +156,12 @@ def spread(rows: Rows) -> float:
     return float(sums.inertia / sums.mass[0] / rows.n_features)
 
 
-def _refill_empty(rows: Rows, centroids: Centers, sums: ModeSums) -> bool:
-    """Move the rows farthest from their centroids to clusters without weight, if any."""
+def _refill_empty(rows: Rows, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
+    """Return sums in which the rows farthest from their centroids refill empty clusters."""
     empty = np.flatnonzero(sums.mass == 0)
     if len(empty) == 0:
-        return False
+        return sums, False
+    sums = copy.deepcopy(sums)
     farthest = rows.reduce(FarthestStep(centroids, len(empty)))
     donors = rows.labels_at(farthest.indices)
     points = rows.take(farthest.indices).dense()
@@ -136,7 +172,7 @@ def _refill_empty(rows: Rows, centroids: Centers, sums: ModeSums) -> bool:
         sums.totals[donor] -= pull * x
         if sums.mass[donor] <= 1e-9 * pull:  # rounding is all that is left
             sums.mass[donor] = 0.0
-    return True
+    return sums, True
 
 
 def _state(

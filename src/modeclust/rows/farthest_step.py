@@ -42,10 +42,9 @@ class FarthestStep:
     def add(self, block: Block, farthest: Farthest) -> None:
         """Add one block's rows."""
         distances = np.empty(len(block.labels))
+        every = np.arange(len(distances))
         layout = self._layouts.suiting(block.X)
-        fill_own_distances(
-            block.X, 0, len(distances), layout.rows, layout.norms, block.labels, distances
-        )
+        fill_own_distances(block.X, 0, every, layout.rows, layout.norms, block.labels, distances)
         pulls = np.ones(len(block.labels))
         if block.weight.size:
             pulls *= block.weight

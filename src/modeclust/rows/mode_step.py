@@ -178,7 +178,7 @@ def _sweep(
     """Add one block to its sums; return what it leaves over all clusters."""
     # Arrays are taken out of their tuples here: each use of one in there would cost a count.
     centers, norms = centroids.rows, centroids.norms
-    distances, pending = room.distances, room.pending
+    distances, pending, every = room.distances, room.pending, room.every
     sums = (reference, mass, totals, counts, nearest, nearest_distance)
     weights = (weight, inverse_squared_scale)
     n_rows = row_count(X)
@@ -190,13 +190,14 @@ def _sweep(
         last = min(first + distances.size, n_rows)
         n_pending = 0
         if known:
-            fill_own_distances(X, first, last, centers, norms, labels, distances)
+            fill_own_distances(X, first, every[: last - first], centers, norms, labels, distances)
         if reassign:
             n_pending = _find_pending(first, last, known, labels, lower, slack, half_gaps, room)
+        if n_pending > 0:
             searched += n_pending
             search_pending(X, first, n_pending, centroids, room, labels, lower, slack)
             for m in range(n_pending):
-                changed += room.before[m] != labels[pending[m]]
+                changed += room.before[m] != labels[first + pending[m]]
         added = _weigh(
             first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
         )
@@ -228,7 +229,7 @@ def _find_pending(
             bound = bound if bound > half_gaps[k] else half_gaps[k]
             if distances[i - first] < bound * bound * SAFE:
                 continue
-        pending[n_pending] = i
+        pending[n_pending] = i - first
         n_pending += 1
     return n_pending
 
@@ -250,7 +251,7 @@ def _weigh(
     reference, mass, totals, counts, nearest, nearest_distance = sums
     q = precision = room.ones
     distances, excess, pulls = room.distances, room.excess, room.pulls
-    heights, own_heights = room.heights, room.seconds
+    heights, own_heights = room.heights, room.own_heights
     n = last - first
     objective = inertia = total_weight = 0.0
     scaled = inverse_squared_scale.size > 0

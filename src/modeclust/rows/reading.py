@@ -61,7 +61,7 @@ class Centroids(NamedTuple):
     """Centroids in the layouts that reading and searching rows needs."""
 
     rows: npt.NDArray[np.float64]  # (K, D)
-    columns: npt.NDArray[np.float64]  # (D, K), or empty where `rounded` serve instead
+    columns: Floats  # (D, K) in the dtype of dense rows, or empty where `rounded` serve instead
     rounded: Floats  # (K, D) in the rows' own dtype, for products with them, or empty
     norms: npt.NDArray[np.float64]  # (K,) squared norms
 
@@ -77,14 +77,15 @@ class CentroidLayouts:
     def suiting(self, X: Floats | Csr) -> Centroids:
         """Return the layout that reading and searching `X` needs."""
         by_columns = isinstance(X, Csr) or self._rows.shape[1] < FEWEST_FOR_PRODUCTS
-        dtype = X.data.dtype if isinstance(X, Csr) else X.dtype
+        dtype = np.dtype(np.float64) if isinstance(X, Csr) else X.dtype
         kind = by_columns, dtype
         if kind not in self._by_kind:
+            with np.errstate(over="ignore"):  # the search sees to it
+                rounded = self._rows.astype(dtype)
+            none = np.empty((0, 0), dtype)
+            columns = np.ascontiguousarray(rounded.T) if by_columns else none
             self._by_kind[kind] = Centroids(
-                self._rows,
-                np.ascontiguousarray(self._rows.T) if by_columns else np.empty((0, 0)),
-                np.empty((0, 0), dtype) if by_columns else self._rows.astype(dtype),
-                self._norms,
+                self._rows, columns, none if by_columns else rounded, self._norms
             )
         return self._by_kind[kind]
 
@@ -208,15 +209,16 @@ def _row_key(X, i, directions):  # type: ignore[no-untyped-def]
 
 @compiled
 def fill_own_distances(
-    X: Any, first: int, last: int, centroids: Any, norms: Any, labels: Any, out: Any
+    X: Any, first: int, places: Any, centroids: Any, norms: Any, labels: Any, out: Any
 ) -> None:
-    """Write |x_i - c_k|^2 of the rows from `first` to `last`, each to its own centroid.
+    """Write |x - c|^2 of some rows, each to its own centroid, by their places after `first`.
 
     The only place where it is computed for a pass, so that a row has the same bits however
     it came to its label.
     """
-    for i in range(first, last):
-        out[i - first] = squared_distance(X, i, centroids, norms, unsigned(labels[i]))
+    for m in range(places.size):
+        i = first + places[m]
+        out[places[m]] = squared_distance(X, i, centroids, norms, unsigned(labels[i]))
 
 
 @compiled_in_order

@@ -14,24 +14,29 @@ TILE_BYTES = 2**18
 # rows are long, so that a centroid that is fetched serves more than one of them.
 TILE_ROWS = (16, 512)
 TILE_ROWS_PER_CLUSTER, MOST_TILE_ROWS = 4, 4096
-# Long rows are searched at most this many at a time.
+# Rows are searched at most this many at a time.
 SEARCH_ROWS = 64
 
 
 class Room(NamedTuple):
     """Arrays for one tile; n is its number of rows."""
 
+    every: npt.NDArray[np.int64]  # (n,) the place of each row: 0, 1, 2, ...
     distances: npt.NDArray[np.float64]  # (n,) squared
-    pending: npt.NDArray[np.int64]  # (n,) rows to be searched
+    pending: npt.NDArray[np.int64]  # (n,) places of the rows to be searched
     before: npt.NDArray[np.int64]  # (n,) the labels that they had
-    seconds: npt.NDArray[np.float64]  # (n,) bounds from the search
-    products: Floats  # (batch, K)
-    scores: npt.NDArray[np.float64]  # (K,)
+    scores: Floats  # (batch, K)
+    score_bits: npt.NDArray[np.signedinteger[Any]]  # the same memory
+    best: npt.NDArray[np.int32]  # (batch,) the centroid with the lowest score
+    lowest: npt.NDArray[np.float64]  # (batch,) the lowest score
+    second: npt.NDArray[np.float64]  # (batch,) the second
+    finite: npt.NDArray[np.bool_]  # (batch,) whether all are
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
+    own_heights: npt.NDArray[np.float64]  # (n,)
     ones: npt.NDArray[np.float64]  # (n,) the weights where none are given
     excess: npt.NDArray[np.float64]  # (n,) t, and then t - reference
     pulls: npt.NDArray[np.float64]  # (n,)
-    order: npt.NDArray[np.int64]  # (n,) rows by cluster
+    order: npt.NDArray[np.int64]  # (n,) places by cluster
     ends: npt.NDArray[np.int64]  # (K + 1,) where each cluster's end
     bits: npt.NDArray[np.int64]  # (n,)
     bits_as_floats: npt.NDArray[np.float64]  # the same memory
@@ -58,15 +63,21 @@ def _make_room(dense: bool, dtype: np.dtype[Any], n_clusters: int, n_features: i
     n = int(np.clip(TILE_BYTES // row_bytes, *TILE_ROWS))
     if by_products:
         n = max(n, min(TILE_ROWS_PER_CLUSTER * n_clusters, MOST_TILE_ROWS))
+    scores = np.empty((SEARCH_ROWS, n_clusters), dtype)
     bits = np.empty(n, dtype=np.int64)
     return Room(
+        every=np.arange(n),
         distances=np.empty(n),
         pending=np.empty(n, dtype=np.int64),
         before=np.empty(n, dtype=np.int64),
-        seconds=np.empty(n),
-        products=np.empty((SEARCH_ROWS, n_clusters if by_products else 0), dtype),
-        scores=np.empty(n_clusters),
+        scores=scores,
+        score_bits=scores.view(np.dtype(f"i{dtype.itemsize}")),
+        best=np.empty(SEARCH_ROWS, dtype=np.int32),
+        lowest=np.empty(SEARCH_ROWS),
+        second=np.empty(SEARCH_ROWS),
+        finite=np.empty(SEARCH_ROWS, dtype=np.bool_),
         heights=np.empty(n_clusters),
+        own_heights=np.empty(n),
         ones=np.ones(n),
         excess=np.empty(n),
         pulls=np.empty(n),
