@@ -30,7 +30,6 @@ class Room(NamedTuple):
     best: npt.NDArray[np.int32]  # (batch,) the centroid with the lowest score
     lowest: npt.NDArray[np.float64]  # (batch,) the lowest score
     second: npt.NDArray[np.float64]  # (batch,) the second
-    finite: npt.NDArray[np.bool_]  # (batch,) whether all are
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
     own_heights: npt.NDArray[np.float64]  # (n,)
     ones: npt.NDArray[np.float64]  # (n,) the weights where none are given
@@ -75,7 +74,6 @@ def _make_room(dense: bool, dtype: np.dtype[Any], n_clusters: int, n_features: i
         best=np.empty(SEARCH_ROWS, dtype=np.int32),
         lowest=np.empty(SEARCH_ROWS),
         second=np.empty(SEARCH_ROWS),
-        finite=np.empty(SEARCH_ROWS, dtype=np.bool_),
         heights=np.empty(n_clusters),
         own_heights=np.empty(n),
         ones=np.ones(n),

@@ -14,10 +14,11 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from modeclust.compiled import FAST_MATH, compiled
+from modeclust.compiled import compiled, compiled_inline
 from modeclust.rows.bounds import SAFE
 from modeclust.rows.reading import (
     FEWEST_FOR_PRODUCTS,
+    INLINED,
     Centroids,
     fill_own_distances,
     squared_distance,
@@ -29,7 +30,7 @@ TIE = 1e-12
 LARGEST_BOUND = 1e38
 
 
-@compiled
+@compiled_inline
 def search_pending(
     X: Any,
     first: int,
@@ -51,7 +52,7 @@ def search_pending(
     for begin in range(0, n_pending, batch):
         rows = pending[begin : min(begin + batch, n_pending)]
         rounding = fill_scores(X, first, rows, centroids, scores)
-        _rank(scores, room.score_bits, rows.size, room.best, room.lowest, room.second, room.finite)
+        _rank(rows.size, scores, room.score_bits, room.best, room.lowest, room.second)
         for m in range(rows.size):
             labels[first + rows[m]] = room.best[m]
         fill_own_distances(X, first, rows, centroids.rows, centroids.norms, labels, room.distances)
@@ -59,14 +60,14 @@ def search_pending(
 
 
 def fill_scores(X: Any, first: int, rows: Any, centroids: Centroids, scores: Any) -> float:
-    """Write |x - c|^2, or that less |x|^2, of some rows and all centroids to scores (rows, K).
+    """Write about |x - c|^2 of some rows and all centroids to scores (rows, K).
 
     Returns how much a score may be off by, as a multiple of (|x - c| + |c|)^2.
     """
     raise NotImplementedError
 
 
-@overload(fill_scores, jit_options={"fastmath": FAST_MATH})
+@overload(fill_scores, jit_options=INLINED)
 def _fill_scores(X, first, rows, centroids, scores):  # type: ignore[no-untyped-def]
     if isinstance(X, types.Array):
         unit_roundoff = float(np.finfo(str(X.dtype)).eps) / 2
@@ -75,8 +76,7 @@ def _fill_scores(X, first, rows, centroids, scores):  # type: ignore[no-untyped-
             if X.shape[1] < FEWEST_FOR_PRODUCTS:
                 _fill_squared_distances(X, first, rows, centroids.columns, scores)
             else:
-                _fill_products(X, first, rows, centroids.rounded, scores)
-                _complete_products(rows.size, centroids.norms, scores)
+                _fill_products(X, first, rows, centroids.rounded, centroids.norms, scores)
             return 4.0 * (X.shape[1] + 8) * unit_roundoff
 
         return dense
@@ -89,18 +89,20 @@ def _fill_scores(X, first, rows, centroids, scores):  # type: ignore[no-untyped-
             longest = max(longest, indptr[i + 1] - indptr[i])
             for k in range(scores.shape[1]):
                 scores[m, k] = 0.0
+            squared_norm = 0.0
             for p in range(indptr[i], indptr[i + 1]):
                 x = data[p]
                 j = indices[p]
+                squared_norm += x * x
                 for k in range(scores.shape[1]):
                     scores[m, k] += x * columns[j, k]
-        _complete_products(rows.size, centroids.norms, scores)
+            _complete_products(m, squared_norm, centroids.norms, scores)
         return 4.0 * (longest + 8) * 1.2e-16
 
     return csr
 
 
-@compiled
+@compiled_inline
 def _fill_squared_distances(X: Any, first: int, rows: Any, columns: Any, scores: Any) -> None:
     """Write |x - c|^2 for short rows, four features at a time, many centroids at once."""
     single = X.shape[1] % 4
@@ -121,14 +123,14 @@ def _fill_squared_distances(X: Any, first: int, rows: Any, columns: Any, scores:
                 scores[m, k] += (p * p + q * q) + (r * r + s * s)
 
 
-@compiled
-def _fill_products(X: Any, first: int, rows: Any, centroids: Any, products: Any) -> None:
-    """Write x . c for long rows, four centroids at a time for all rows.
+@compiled_inline
+def _fill_products(X: Any, first: int, rows: Any, centroids: Any, norms: Any, scores: Any) -> None:
+    """Write |x - c|^2 for long rows by products, four centroids at a time for all rows.
 
     Nearly as fast as a matrix product of BLAS for many rows and faster for few, and the rows
     need not be gathered.
     """
-    zero = products.dtype.type(0)  # the sums are in the rows' own precision
+    zero = scores.dtype.type(0)  # the sums are in the rows' own precision
     n_clusters = centroids.shape[0]
     whole = n_clusters - n_clusters % 4
     for k in range(0, whole, 4):
@@ -142,10 +144,10 @@ def _fill_products(X: Any, first: int, rows: Any, centroids: Any, products: Any)
                 b += x[j] * two[j]
                 c += x[j] * three[j]
                 d += x[j] * four[j]
-            products[m, k] = a
-            products[m, k + 1] = b
-            products[m, k + 2] = c
-            products[m, k + 3] = d
+            scores[m, k] = a
+            scores[m, k + 1] = b
+            scores[m, k + 2] = c
+            scores[m, k + 3] = d
     for k in range(whole, n_clusters):
         one = centroids[k]
         for m in range(rows.size):
@@ -153,53 +155,52 @@ def _fill_products(X: Any, first: int, rows: Any, centroids: Any, products: Any)
             a = zero
             for j in range(x.size):
                 a += x[j] * one[j]
-            products[m, k] = a
+            scores[m, k] = a
+    for m in range(rows.size):
+        x = X[first + rows[m]]
+        a = zero
+        for j in range(x.size):
+            a += x[j] * x[j]
+        _complete_products(m, a, norms, scores)
+
+
+@compiled_inline
+def _complete_products(m: int, squared_norm: float, norms: Any, scores: Any) -> None:
+    """Make |x|^2 + |c|^2 - 2 x.c of the m-th row's x.c, and no less than 0."""
+    for k in range(norms.size):
+        score = squared_norm + norms[k] - 2.0 * scores[m, k]
+        scores[m, k] = score if score > 0.0 else 0.0
 
 
 @compiled
-def _complete_products(n: int, norms: Any, scores: Any) -> None:
-    """Make |c|^2 - 2 x.c, which is |x - c|^2 less |x|^2, of x.c."""
-    for m in range(n):
-        for k in range(norms.size):
-            scores[m, k] = norms[k] - 2.0 * scores[m, k]
+def _rank(n: int, scores: Any, bits: Any, best: Any, lowest: Any, second: Any) -> None:
+    """Write for each row the place of its lowest score, that score, and the second lowest.
 
-
-@compiled
-def _rank(scores: Any, bits: Any, n: int, best: Any, lowest: Any, second: Any, finite: Any) -> None:
-    """Write for each row the place of its lowest score, it, the second, and if all are finite.
-
-    The bits of floats, as integers, are in the order of the floats once those of negative
-    ones are flipped; and the least of integers is found many at a time.
+    `bits` is the memory of the scores seen as integers. They are in the same order, since no
+    score is negative, and the least of integers is found many at a time.
     """
-    shift = 8 * bits.itemsize - 1
-    flip = (1 << shift) - 1
     n_clusters = bits.shape[1]
+    largest = bits.dtype.type((1 << (8 * bits.itemsize - 1)) - 1)
     for m in range(n):
-        least, greatest = flip, -flip
+        least = largest
         for k in range(n_clusters):
-            rank = bits[m, k] ^ ((bits[m, k] >> shift) & flip)
-            least = min(least, rank)
-            greatest = max(greatest, rank)
-        place = n_clusters
-        for k in range(n_clusters):
-            rank = bits[m, k] ^ ((bits[m, k] >> shift) & flip)
-            place = min(place, k if rank == least else n_clusters)
-        following = flip
-        for k in range(n_clusters):
-            rank = bits[m, k] ^ ((bits[m, k] >> shift) & flip)
-            following = min(following, rank if k != place else flip)
+            least = bits[m, k] if bits[m, k] < least else least
+        place = 0
+        while bits[m, place] != least:
+            place += 1
+        following = largest
+        for k in range(place):
+            following = bits[m, k] if bits[m, k] < following else following
+        for k in range(place + 1, n_clusters):
+            following = bits[m, k] if bits[m, k] < following else following
         best[m] = place
         lowest[m] = scores[m, place]
-        # The place of the lowest serves to see integers as floats.
-        kept = bits[m, place]
-        bits[m, place] = greatest ^ ((greatest >> shift) & flip)
-        finite[m] = abs(lowest[m]) < np.inf and abs(scores[m, place]) < np.inf
-        bits[m, place] = following ^ ((following >> shift) & flip)
+        bits[m, place] = following  # for a moment, to see it as a float
         second[m] = scores[m, place] if n_clusters > 1 else np.inf
-        bits[m, place] = kept
+        bits[m, place] = least
 
 
-@compiled
+@compiled_inline
 def _settle(
     X: Any,
     first: int,
@@ -214,15 +215,17 @@ def _settle(
     """Keep the lowest score's centroid where it is lowest by enough, else decide; and bound."""
     centers, norms = centroids.rows, centroids.norms
     scores, lowest, second = room.scores, room.lowest, room.second
-    distances, finite = room.distances, room.finite
+    distances = room.distances
     largest = np.sqrt(norms.max())
+    too_large = 1e18 if scores.itemsize == 4 else 1e150
     for m in range(rows.size):
         i = first + rows[m]
         nearest = distances[rows[m]]
-        margin = 2.0 * (rounding * (np.sqrt(nearest) + largest) ** 2 + TIE * nearest)
+        reach = np.sqrt(nearest) + largest  # at least |x|
+        margin = 2.0 * (rounding * reach**2 + TIE * nearest)
         bound = nearest + (second[m] - lowest[m]) - margin
-        if not finite[m] or second[m] <= lowest[m] + margin:
-            limit = lowest[m] + margin if finite[m] else np.inf
+        if not second[m] > lowest[m] + margin or not reach < too_large:
+            limit = lowest[m] + margin if reach < too_large else np.inf
             labels[i] = _nearest_by_differences(X, i, centers, norms, scores[m], limit)
             fill_own_distances(X, first, rows[m : m + 1], centers, norms, labels, distances)
             bound = distances[rows[m]]
