@@ -14,7 +14,7 @@ ROUND = 6755399441055744.0  # 1.5 * 2^52
 
 @compiled_in_order
 def exp_of_minus_half(values: Any, n: int, bits: Any, bits_as_floats: Any, out: Any) -> None:
-    """Write exp(-v / 2) of the first `n` values, each from 0 to 700, to `out`.
+    """Write exp(-v / 2) of the first `n` values, each from -700 to 700, to `out`.
 
     The error is below 2 units in the last place. `bits` is room for n integers, and
     `bits_as_floats` the same memory seen as floats.

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.kernels import GAUSSIAN
+from modeclust.rows.bounds import row_distances
 from modeclust.rows.farthest_step import FarthestStep
 from modeclust.rows.mean_step import MeanStep, MeanSums
 from modeclust.rows.mode_step import ModeStep, ModeSums
@@ -68,7 +69,7 @@ def solve(
         n_iter += 1
         residual = largest_move(centroids, moved)
         # Below the second, rounding is all that moves.
-        allowed = max(tol * bandwidth, ROUNDING * float(np.max(np.abs(centroids))))
+        allowed = max(tol * bandwidth, ROUNDING * max(centroids.max(), -centroids.min()))
         converged = residual <= allowed and sums.changed == 0
         if converged:
             break
@@ -106,9 +107,11 @@ class _RunningMeans:
 
     def __init__(self, rows: Rows, centroids: Centers) -> None:
         self._rows = rows
-        self._sum_all(centroids)
-        self._n_rows = self.sums.counts.sum()
+        self._centroids = centroids
+        self.sums = rows.reduce(MeanStep(centroids))
         self.changed = rows.n_rows
+        self._n_rows = self.sums.counts.sum()
+        self._largest = self.sums.mass.copy()
 
     def assign(self, centroids: Centers) -> None:
         """Assign all rows to new centroids."""
@@ -124,12 +127,8 @@ class _RunningMeans:
         # rows that lost what it knew of some of them has added those once more.
         worn = np.any(self.sums.mass < WORN * self._largest, where=~empty)
         if worn or self.sums.counts.sum() != self._n_rows:
-            self._sum_all(centroids)
-
-    def _sum_all(self, centroids: Centers) -> None:
-        self._centroids = centroids
-        self.sums = self._rows.reduce(MeanStep(centroids))
-        self._largest = self.sums.mass.copy()
+            self.sums = self._rows.reduce(MeanStep(centroids))
+            self._largest = self.sums.mass.copy()
 
 
 def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
@@ -146,7 +145,7 @@ def assign(rows: Rows, centroids: Centers) -> ModeSums:
 
 def largest_move(before: Centers, after: Centers) -> float:
     """Return how far the centroid that moved farthest moved."""
-    return float(np.max(np.linalg.norm(after - before, axis=1)))
+    return float(row_distances(before, after).max())
 
 
 def spread(rows: Rows) -> float:

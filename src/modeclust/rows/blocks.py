@@ -30,6 +30,7 @@ class BlockState:
     drift: npt.NDArray[np.float64]  # (K,) how far each centroid moved in all, at most
     anchor: npt.NDArray[np.float64] | None = None  # the centroids that the bounds hold for
     typical: float = 0.0  # a typical lower bound
+    n_searched: int | None = None  # rows that the last pass searched
 
     @classmethod
     def of(cls, labels: npt.NDArray[np.int32]) -> Self:
@@ -65,16 +66,26 @@ class Block:
         return slice(self.start, self.start + len(self.labels))
 
 
-def rows_per_block(n_rows: int, n_features: int, n_clusters: int) -> int:
+def rows_per_block(
+    n_rows: int, n_features: int, n_clusters: int, row_length: float | None = None
+) -> int:
     """Return how many rows a block has, by the shape of the problem.
 
     About 2^19 numbers, which is work enough for a thread's turn; fewer rows where there would
-    be less than 16 blocks to keep threads busy; and at least eight rows a cluster, so that
-    merging (K, D) sums stays small beside making them.
+    be less than 16 blocks to keep threads busy; and so many that to make and merge (K, D)
+    sums stays small beside adding rows to them, which takes longer for each number of a sparse
+    row. `row_length` is how many numbers a sparse row has.
     """
-    size = min(max(2**19 // n_features, 2048), 65536)
+    if row_length is None:
+        length, fewest = float(n_features), 8.0 * n_clusters
+    else:
+        length = max(row_length, 1.0)
+        fewest = 0.5 * n_clusters * n_features / length
+    size = min(max(int(2**19 / length), 2048), 65536)
     size = min(size, max(-(-n_rows // 16), 2048))
-    return max(size, 8 * n_clusters)
+    if size >= fewest:
+        return size
+    return -(-n_rows // max(int(n_rows / fewest), 1))
 
 
 def block_edges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:

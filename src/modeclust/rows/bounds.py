@@ -17,7 +17,7 @@ from modeclust.rows.blocks import BlockState
 # What bounds are lowered by, relatively, so that rounding never makes them too high.
 SAFE = 1.0 - 1e-9
 # Gaps between centroids are worth it up to this many differences.
-MOST_FOR_GAPS = 2**25
+MOST_FOR_GAPS = 2**23
 
 Vector = npt.NDArray[np.float64]
 
@@ -96,10 +96,23 @@ def _squared_gaps(centroids: Any) -> Any:
 
 def moves_between(before: npt.NDArray[np.float64], after: npt.NDArray[np.float64]) -> Moves:
     """Return how far each centroid moved, and how far any other one did."""
-    own = np.linalg.norm(after - before, axis=1) / SAFE
+    own = row_distances(before, after) / SAFE
     if len(own) == 1:
         return Moves(own, np.zeros(1))
     fastest = np.argmax(own)
     others = np.full(len(own), own[fastest])
     others[fastest] = np.delete(own, fastest).max()
     return Moves(own, others)
+
+
+@compiled
+def row_distances(before: Any, after: Any) -> Any:
+    """Return the distance between each two rows."""
+    distances = np.empty(before.shape[0])
+    for k in range(distances.size):
+        squared = 0.0
+        for j in range(before.shape[1]):
+            difference = after[k, j] - before[k, j]
+            squared += difference * difference
+        distances[k] = np.sqrt(squared)
+    return distances

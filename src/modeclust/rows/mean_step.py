@@ -19,7 +19,7 @@ from modeclust.rows.reading import (
 )
 from modeclust.rows.room import Room, room_for
 from modeclust.rows.search import search_pending
-from modeclust.rows.summing import add_tile
+from modeclust.rows.summing import add_tile, means
 
 
 @dataclass
@@ -53,10 +53,7 @@ class MeanSums:
 
     def moved(self, centroids: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the means of the clusters; a centroid with no weight stays."""
-        moved = centroids.copy()
-        pulled = self.mass > 0
-        moved[pulled] = self.totals[pulled] / self.mass[pulled, None]
-        return moved
+        return means(self.totals, self.mass, centroids)
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class MeanStep:
             block.X,
             block.weight,
             block.inverse_squared_scale,
-            self._layouts.suiting(block.X),
+            self._layouts.suiting(block.X, state.n_searched if known else None),
             summed,
             known,
             self._bounds.half_gaps,
@@ -104,6 +101,7 @@ class MeanStep:
             state.typical = float(np.mean(state.lower, dtype=np.float64))
         sums.changed += added.changed
         sums.searched += added.searched
+        state.n_searched = added.searched
         sums.read += added.read
 
     def _has_summed(self, state: BlockState) -> bool:

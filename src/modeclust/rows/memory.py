@@ -66,7 +66,8 @@ class MemoryRows:
         self.weight = NOTHING if weight is None else weight
         self.set_scale(scale)
         self._labels = np.full(self.n_rows, -1, dtype=np.int32)
-        size = rows_per_block(self.n_rows, self.n_features, n_clusters)
+        row_length = X.nnz / self.n_rows if self.is_sparse else None
+        size = rows_per_block(self.n_rows, self.n_features, n_clusters, row_length)
         self._edges = list(block_edges(self.n_rows, size))
         self._states = {
             first: BlockState.of(self._labels[first:last]) for first, last in self._edges
@@ -96,9 +97,17 @@ class MemoryRows:
             step.add(block, partials)
             return partials
 
-        total = step.start()
-        self._for_each_block(add, total.merge)
-        return total
+        total: P | None = None
+
+        def take(partials: P) -> None:
+            nonlocal total
+            if total is None:
+                total = partials
+            else:
+                total.merge(partials)
+
+        self._for_each_block(add, take)
+        return step.start() if total is None else total
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return each row's label by the last pass that assigned."""

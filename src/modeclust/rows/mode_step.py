@@ -15,23 +15,26 @@ from modeclust.rows.bounds import SAFE, Bounds
 from modeclust.rows.reading import CentroidLayouts, Centroids, fill_own_distances, row_count
 from modeclust.rows.room import Room, room_for
 from modeclust.rows.search import search_pending
-from modeclust.rows.summing import add_tile
+from modeclust.rows.summing import add_tile, means
 
 # A gaussian weight of exp(-50) or less of the largest one: a whole block of such rows does not
 # change the last bit of the sums.
 NEGLIGIBLE = 100.0
+# Sums stay at a reference until a row is nearer by more than this, which is cheaper than to
+# bring them to each new smallest t.
+RISE = 64.0
 
 
 @dataclass
 class ModeSums:
     """What one pass leaves of the rows, per cluster; the sums of two blocks merge exactly.
 
-    The weight of a row is q g(t) / s^2 / g(reference), where the reference is the
+    The weight of a row is q g(t) / s^2 / g(reference), where the reference is about the
     smallest t of its cluster so far: at no bandwidth do all weights underflow.
     """
 
     kernel: int
-    reference: npt.NDArray[np.float64]  # (K,) smallest t met; inf with no row
+    reference: npt.NDArray[np.float64]  # (K,) about the smallest t met; inf with no row
     mass: npt.NDArray[np.float64]  # (K,) sum of weights
     totals: npt.NDArray[np.float64]  # (K, D) sum of weight x
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
@@ -79,10 +82,7 @@ class ModeSums:
 
     def moved(self, centroids: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the centroids after the mode step; one with no weight stays."""
-        moved = centroids.copy()
-        pulled = self.mass > 0
-        moved[pulled] = self.totals[pulled] / self.mass[pulled, None]
-        return moved
+        return means(self.totals, self.mass, centroids)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class ModeStep:
             block.start,
             block.weight,
             block.inverse_squared_scale,
-            self._layouts.suiting(block.X),
+            self._layouts.suiting(block.X, state.n_searched if known else None),
             self.kernel,
             self.inverse_squared_bandwidth,
             self.reassign,
@@ -132,6 +132,7 @@ class ModeStep:
         sums.weight += added.weight
         sums.changed += added.changed
         sums.searched += added.searched
+        state.n_searched = added.searched
 
     @cached_property
     def _bounds(self) -> Bounds:
@@ -274,7 +275,7 @@ def _weigh(
             if nearer:
                 nearest_distance[k] = distances[m]
                 nearest[k] = start + first + m
-            if excess[m] < reference[k]:
+            if excess[m] < (reference[k] - RISE if mass[k] > 0.0 else reference[k]):
                 _refer(kernel, excess[m], k, reference, mass, totals, heights)
 
     if inverse_squared_bandwidth == 0.0:
@@ -285,8 +286,8 @@ def _weigh(
         for m in range(n):
             k = unsigned(labels[first + m])
             own_heights[m] = heights[k]
-            # A row without weight may be nearer than the reference.
-            excess[m] = min(max(excess[m] - reference[k], 0.0), NEGLIGIBLE)
+            # A row without weight may be nearer by any amount.
+            excess[m] = min(max(excess[m] - reference[k], -RISE), NEGLIGIBLE)
         exp_of_minus_half(excess, n, room.bits, room.bits_as_floats, pulls)
         for m in range(n):
             pull = q[m] * pulls[m] if excess[m] < NEGLIGIBLE else 0.0

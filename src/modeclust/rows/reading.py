@@ -61,8 +61,8 @@ class Centroids(NamedTuple):
     """Centroids in the layouts that reading and searching rows needs."""
 
     rows: npt.NDArray[np.float64]  # (K, D)
-    columns: Floats  # (D, K) in the dtype of dense rows, or empty where `rounded` serve instead
-    rounded: Floats  # (K, D) in the rows' own dtype, for products with them, or empty
+    columns: Floats  # (D, K), for short dense rows in their own dtype and for sparse, or empty
+    rounded: Floats  # (K, D), for long dense rows in their own dtype, or empty
     norms: npt.NDArray[np.float64]  # (K,) squared norms
 
 
@@ -72,22 +72,28 @@ class CentroidLayouts:
     def __init__(self, centroids: npt.NDArray[np.float64]) -> None:
         self._rows = np.ascontiguousarray(centroids, dtype=np.float64)
         self._norms = np.einsum("kd,kd->k", self._rows, self._rows)
-        self._by_kind: dict[tuple[bool, np.dtype[Any]], Centroids] = {}
+        self._by_kind: dict[tuple[str, bool], Centroids] = {}
 
-    def suiting(self, X: Floats | Csr) -> Centroids:
-        """Return the layout that reading and searching `X` needs."""
-        by_columns = isinstance(X, Csr) or self._rows.shape[1] < FEWEST_FOR_PRODUCTS
-        dtype = np.dtype(np.float64) if isinstance(X, Csr) else X.dtype
-        kind = by_columns, dtype
+    def suiting(self, X: Floats | Csr, n_searched: int | None = None) -> Centroids:
+        """Return the layout that suits reading `X` and searching about so many of its rows."""
+        if isinstance(X, Csr):
+            # To lay out columns takes as long as to search this many rows without.
+            few = self._rows.shape[1] * (len(X.indptr) - 1) / (X.indptr[-1] - X.indptr[0] + 1)
+            kind = ("sparse", n_searched is None or n_searched > few)
+        else:
+            kind = (X.dtype.name, self._rows.shape[1] < FEWEST_FOR_PRODUCTS)
         if kind not in self._by_kind:
-            with np.errstate(over="ignore"):  # the search sees to it
-                rounded = self._rows.astype(dtype)
-            none = np.empty((0, 0), dtype)
-            columns = np.ascontiguousarray(rounded.T) if by_columns else none
-            self._by_kind[kind] = Centroids(
-                self._rows, columns, none if by_columns else rounded, self._norms
-            )
+            self._by_kind[kind] = self._lay_out(*kind)
         return self._by_kind[kind]
+
+    def _lay_out(self, kind: str, by_columns: bool) -> Centroids:
+        columns = rounded = np.empty((0, 0), np.float64 if kind == "sparse" else kind)
+        if by_columns or kind != "sparse":
+            with np.errstate(over="ignore"):  # the search sees to it
+                rounded = self._rows.astype(columns.dtype)
+        if by_columns:
+            columns, rounded = np.ascontiguousarray(rounded.T), columns
+        return Centroids(self._rows, columns, rounded, self._norms)
 
 
 def row_count(X: Any) -> int:

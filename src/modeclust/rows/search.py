@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from modeclust.compiled import compiled, compiled_inline
+from modeclust.compiled import compiled, compiled_inline, unsigned
 from modeclust.rows.bounds import SAFE
 from modeclust.rows.reading import (
     FEWEST_FOR_PRODUCTS,
@@ -82,21 +82,9 @@ def _fill_scores(X, first, rows, centroids, scores):  # type: ignore[no-untyped-
         return dense
 
     def csr(X, first, rows, centroids, scores):  # type: ignore[no-untyped-def]
-        data, indices, indptr, columns = X.data, X.indices, X.indptr, centroids.columns
-        longest = 0
-        for m in range(rows.size):
-            i = first + rows[m]
-            longest = max(longest, indptr[i + 1] - indptr[i])
-            for k in range(scores.shape[1]):
-                scores[m, k] = 0.0
-            squared_norm = 0.0
-            for p in range(indptr[i], indptr[i + 1]):
-                x = data[p]
-                j = indices[p]
-                squared_norm += x * x
-                for k in range(scores.shape[1]):
-                    scores[m, k] += x * columns[j, k]
-            _complete_products(m, squared_norm, centroids.norms, scores)
+        longest = _fill_sparse_products(
+            X, first, rows, centroids.rows, centroids.columns, centroids.norms, scores
+        )
         return 4.0 * (longest + 8) * 1.2e-16
 
     return csr
@@ -162,6 +150,48 @@ def _fill_products(X: Any, first: int, rows: Any, centroids: Any, norms: Any, sc
         for j in range(x.size):
             a += x[j] * x[j]
         _complete_products(m, a, norms, scores)
+
+
+@compiled
+def _fill_sparse_products(
+    X: Any, first: int, rows: Any, centroids: Any, columns: Any, norms: Any, scores: Any
+) -> int:
+    """Write |x - c|^2 for sparse rows by products; return how long the longest row is.
+
+    By columns of the centroids where they are laid out, else four centroids at a time.
+    """
+    data, indices, indptr = X.data, X.indices, X.indptr
+    n_clusters = norms.size
+    single = n_clusters % 4 if columns.size == 0 else 0
+    longest = 0
+    for m in range(rows.size):
+        begin, end = indptr[first + rows[m]], indptr[first + rows[m] + 1]
+        longest = max(longest, end - begin)
+        for k in range(n_clusters):
+            scores[m, k] = 0.0
+        squared_norm = 0.0
+        for p in range(begin, end):
+            x, j = data[p], unsigned(indices[p])
+            squared_norm += x * x
+            for k in range(columns.shape[1]):
+                scores[m, k] += x * columns[j, k]
+            for k in range(single):
+                scores[m, k] += x * centroids[k, j]
+        if columns.size == 0:
+            for k in range(single, n_clusters, 4):
+                a = b = c = d = 0.0
+                for p in range(begin, end):
+                    x, j = data[p], unsigned(indices[p])
+                    a += x * centroids[k, j]
+                    b += x * centroids[k + 1, j]
+                    c += x * centroids[k + 2, j]
+                    d += x * centroids[k + 3, j]
+                scores[m, k] = a
+                scores[m, k + 1] = b
+                scores[m, k + 2] = c
+                scores[m, k + 3] = d
+        _complete_products(m, squared_norm, norms, scores)
+    return longest
 
 
 @compiled_inline

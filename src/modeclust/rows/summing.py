@@ -6,11 +6,23 @@ known of the rows before.
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from numba import types
 from numba.extending import overload
 
 from modeclust.compiled import FAST_MATH, compiled, unsigned
 from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, add_row
+
+
+def means(
+    totals: npt.NDArray[np.float64],
+    mass: npt.NDArray[np.float64],
+    otherwise: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Return totals / mass, and the rows of `otherwise` where there is no mass."""
+    pulled = mass[:, None] > 0
+    return np.divide(totals, mass[:, None], out=otherwise.copy(), where=pulled)
 
 
 def add_tile(
