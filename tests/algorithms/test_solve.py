@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris
 
 from modeclust.algorithms.solve import inverse_square, solve, solve_kmeans, spread
 from modeclust.kernels import KERNELS
+from modeclust.rows.blocks import BlockState
 from modeclust.rows.memory import MemoryRows
 
 
@@ -124,3 +125,42 @@ def test_inverse_square_of_any_bandwidth_is_finite():
     assert inverse_square(np.inf) == 0.0
     assert inverse_square(2.0) == 0.25
     assert np.isfinite(inverse_square(5e-324))
+
+
+def test_means_of_a_cluster_that_a_heavy_row_left():
+    # The heavy row begins in cluster 0 and leaves it: its rounding must leave with it.
+    X = np.array([[0.0], [1.0 / 3.0], [9.0], [20.0], [20.1]])
+    weight = np.array([1.0, 1.0, 1e15, 1e16, 1.0])
+    start = np.array([[8.0], [19.0]])
+    with MemoryRows(X, weight=weight) as rows:
+        state = solve_kmeans(rows, start, max_iter=50, tolerance=0.0)
+    labels = reference.assign(X, state.centroids)
+    for k in range(2):
+        of_cluster = labels == k
+        expected = np.average(X[of_cluster], axis=0, weights=weight[of_cluster])
+        np.testing.assert_allclose(state.centroids[k], expected, rtol=1e-12)
+
+
+class Forgetful(MemoryRows):
+    """Rows that now and then forget what they know, as a worker that died does."""
+
+    passes = 0
+
+    def reduce(self, step):
+        self.passes += 1
+        if self.passes % 3 == 0:
+            first = self._edges[0][0]
+            self._states[first] = BlockState.of(self._labels[slice(*self._edges[0])])
+            self._states[first].labels[:] = -1
+        return super().reduce(step)
+
+
+def test_kmeans_over_rows_that_forget_is_the_same(rng):
+    X = rng.normal(size=(6000, 3))
+    start = X[:8].copy()
+    results = []
+    for home in (MemoryRows, Forgetful):
+        with home(X, n_clusters=8) as rows:
+            results.append(solve_kmeans(rows, start, max_iter=40, tolerance=0.0))
+    np.testing.assert_allclose(results[0].centroids, results[1].centroids, rtol=1e-9)
+    assert results[0].counts.tolist() == results[1].counts.tolist()

@@ -49,9 +49,9 @@ def test_a_second_process_loads_what_the_first_compiled():
     code = """
 import numpy as np
 from modeclust import KModes
-from modeclust.rows import mode_step, segment_step
+from modeclust.rows import mean_step, mode_step, segment_step
 KModes(2, random_state=0).fit(np.arange(40.0).reshape(20, 2) ** 2)
-for function in (mode_step._sweep, mode_step._merge_references, segment_step._add_densities):
+for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities):
     hits = sum(function.stats.cache_hits.values())
     misses = sum(function.stats.cache_misses.values())
     print(hits, misses)

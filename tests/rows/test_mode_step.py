@@ -46,10 +46,11 @@ def test_a_tie_goes_to_the_lowest_centroid():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize("bandwidth", [1e-9, 0.3, 2.0, 50.0, np.inf])
-def test_one_pass_agrees_with_the_reference(rng, kernel, dtype, is_sparse, bandwidth):
-    X = rng.normal(size=(300, 7)).astype(dtype)
+@pytest.mark.parametrize("n_features", [1, 2, 7, 40])
+def test_one_pass_agrees_with_the_reference(rng, kernel, dtype, is_sparse, bandwidth, n_features):
+    X = rng.normal(size=(300, n_features)).astype(dtype)
     X[rng.random(X.shape) < 0.4] = 0
-    centroids = X[:6].astype(np.float64) + 0.1 * rng.normal(size=(6, 7))
+    centroids = rng.normal(size=(6, n_features))
     weight = rng.integers(0, 3, size=300).astype(float)
     scale = rng.uniform(0.5, 2, size=300)
     rows = sparse.csr_array(X) if is_sparse else X
@@ -102,6 +103,18 @@ def test_no_bandwidth_underflows(rng):
             if kernel == "gaussian":
                 np.testing.assert_allclose(moved, nearest, atol=1e-12)
             assert set(labels) == {0, 1}
+
+
+def test_rows_ever_nearer_than_the_last_tile(rng):
+    # Each tile brings smaller t than all before: the reference follows, and nothing is lost.
+    X = np.geomspace(1e3, 1e-3, 20_000)[:, None] * [1.0, -1.0]
+    centroids = np.zeros((1, 2))
+    for name in ("gaussian", "cauchy"):
+        sums, labels = run(X, centroids, 0.5, name, n_jobs=1)
+        expected = reference.mode_step(X, labels, centroids, 0.5, name)
+        np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-12)
+        expected = reference.objective(X, centroids, 0.5, name)
+        assert sums.objective / sums.weight == pytest.approx(expected, rel=1e-12)
 
 
 def test_labels_stay_where_rows_are_not_reassigned():

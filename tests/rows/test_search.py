@@ -6,6 +6,7 @@ import reference
 from scipy import sparse
 
 from modeclust.rows.bounds import half_gaps, moves_between
+from modeclust.rows.mean_step import MeanStep
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
 
@@ -65,6 +66,38 @@ def test_labels_are_those_of_a_full_search(rng, name, n_features, dtype, contain
     if name in ("normal", "clusters"):
         assert searched[1] < 3000  # the same centroids once more
         assert np.mean(searched) < 2900
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("n_features", [1, 2, 16, 40, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
+    rng, name, n_features, dtype, container
+):
+    X = DATA[name](rng, n_features).astype(dtype)
+    exact = X.astype(np.float64)
+    weight = rng.integers(0, 3, size=3000).astype(float)
+    total, after, read = None, None, []
+    with MemoryRows(container(X), weight=weight) as rows:
+        for centroids in walks(exact, rng):
+            change = rows.reduce(MeanStep(centroids, after))
+            with MemoryRows(container(X), weight=weight) as fresh:
+                full = fresh.reduce(MeanStep(centroids))
+                assert full.read == full.searched == 3000
+                np.testing.assert_array_equal(rows.labels(), fresh.labels())
+            if total is None:
+                total = change
+            else:
+                total.merge(change)
+            # The changes add up to the sums.
+            np.testing.assert_array_equal(total.counts, full.counts)
+            np.testing.assert_allclose(total.mass, full.mass, atol=1e-9)
+            np.testing.assert_allclose(total.totals, full.totals, rtol=1e-9, atol=1e-8)
+            after = centroids
+            read.append(change.read)
+    if name in ("normal", "clusters"):
+        assert read[3] < 3000
 
 
 @pytest.mark.parametrize("n_features", [2, 40])

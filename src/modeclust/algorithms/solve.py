@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.algorithms.relaxation import Relaxation
 from modeclust.kernels import GAUSSIAN
 from modeclust.rows.bounds import row_distances
 from modeclust.rows.farthest_step import FarthestStep
@@ -34,7 +35,7 @@ class State(NamedTuple):
     nearest: npt.NDArray[np.int64]  # the row nearest each centroid in its cluster
     unsupported: npt.NDArray[np.bool_]  # clusters with rows, but none in the support
     n_iter: int
-    residual: float  # the largest move of the last iteration
+    residual: float  # the longest mode step of the last iteration
     converged: bool
 
 
@@ -55,12 +56,14 @@ def solve(
 ) -> State:
     """Alternate assignment and `mean_shift_iter` mode steps until nothing moves.
 
-    Stops when no label changes and no centroid moves by more than `tol` bandwidths, or
-    after `max_iter` iterations. The state returned is that of one last assignment: its
-    labels, counts and objective belong to its centroids.
+    Stops when no label changes and no mode step is longer than `tol` bandwidths, or after
+    `max_iter` iterations. Single mode steps that creep are made longer (`Relaxation`). The
+    state returned is that of one last assignment: its labels, counts and objective belong to
+    its centroids.
     """
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
+    relaxation = Relaxation()
     sums = rows.reduce(ModeStep(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
@@ -73,7 +76,7 @@ def solve(
         converged = residual <= allowed and sums.changed == 0
         if converged:
             break
-        centroids = moved
+        centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
         sums = rows.reduce(ModeStep(centroids, kernel, scale))
     return _state(bandwidth, centroids, sums, n_iter, residual, converged)
 

@@ -71,7 +71,7 @@ def rows_per_block(
 ) -> int:
     """Return how many rows a block has, by the shape of the problem.
 
-    About 2^19 numbers, which is work enough for a thread's turn; fewer rows where there would
+    About 2^22 numbers, beside which a turn of a thread costs little; fewer rows where there would
     be less than 16 blocks to keep threads busy; and so many that to make and merge (K, D)
     sums stays small beside adding rows to them, which takes longer for each number of a sparse
     row. `row_length` is how many numbers a sparse row has.
@@ -81,7 +81,7 @@ def rows_per_block(
     else:
         length = max(row_length, 1.0)
         fewest = 0.5 * n_clusters * n_features / length
-    size = min(max(int(2**19 / length), 2048), 65536)
+    size = min(max(int(2**22 / length), 2048), 2**18)
     size = min(size, max(-(-n_rows // 16), 2048))
     if size >= fewest:
         return size

@@ -72,23 +72,24 @@ class CentroidLayouts:
     def __init__(self, centroids: npt.NDArray[np.float64]) -> None:
         self._rows = np.ascontiguousarray(centroids, dtype=np.float64)
         self._norms = np.einsum("kd,kd->k", self._rows, self._rows)
-        self._by_kind: dict[tuple[str, bool], Centroids] = {}
+        self._by_kind: dict[tuple[np.dtype[Any] | None, bool], Centroids] = {}
 
     def suiting(self, X: Floats | Csr, n_searched: int | None = None) -> Centroids:
         """Return the layout that suits reading `X` and searching about so many of its rows."""
+        kind: tuple[np.dtype[Any] | None, bool]
         if isinstance(X, Csr):
             # To lay out columns takes as long as to search this many rows without.
             few = self._rows.shape[1] * (len(X.indptr) - 1) / (X.indptr[-1] - X.indptr[0] + 1)
-            kind = ("sparse", n_searched is None or n_searched > few)
+            kind = (None, n_searched is None or n_searched > few)
         else:
-            kind = (X.dtype.name, self._rows.shape[1] < FEWEST_FOR_PRODUCTS)
+            kind = (X.dtype, self._rows.shape[1] < FEWEST_FOR_PRODUCTS)
         if kind not in self._by_kind:
             self._by_kind[kind] = self._lay_out(*kind)
         return self._by_kind[kind]
 
-    def _lay_out(self, kind: str, by_columns: bool) -> Centroids:
-        columns = rounded = np.empty((0, 0), np.float64 if kind == "sparse" else kind)
-        if by_columns or kind != "sparse":
+    def _lay_out(self, dense_dtype: np.dtype[Any] | None, by_columns: bool) -> Centroids:
+        columns = rounded = np.empty((0, 0), dense_dtype or np.float64)
+        if by_columns or dense_dtype is not None:
             with np.errstate(over="ignore"):  # the search sees to it
                 rounded = self._rows.astype(columns.dtype)
         if by_columns:
