@@ -89,7 +89,7 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
     farthest from its centroid.
     """
     n_iter, residual, converged = 0, np.inf, False
-    means = _RunningMeans(rows, centroids)
+    means = RunningMeans(rows, centroids)
     while n_iter < max_iter and not converged:
         sums, refilled = _refill_empty(rows, centroids, means.sums)
         n_iter += 1
@@ -105,7 +105,7 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
     return _state(np.inf, centroids, assign(rows, centroids), n_iter, residual, converged)
 
 
-class _RunningMeans:
+class RunningMeans:
     """The sums of K-means, kept up to date by what each pass changes."""
 
     def __init__(self, rows: Rows, centroids: Centers) -> None:
