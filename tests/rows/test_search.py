@@ -5,7 +5,8 @@ import pytest
 import reference
 from scipy import sparse
 
-from modeclust.rows.bounds import half_gaps, moves_between
+from modeclust.rows import bounds
+from modeclust.rows.bounds import group_rows, group_size, half_gaps, moves_between
 from modeclust.rows.mean_step import MeanStep
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
@@ -25,15 +26,15 @@ DATA = {
 }
 
 
-def walks(X, rng):
+def walks(X, rng, n_clusters=7):
     """Yield centroids that creep, stop, jump, meet each other and leave."""
-    centroids = X[rng.choice(len(X), 7, replace=False)].copy()
+    centroids = X[rng.choice(len(X), n_clusters, replace=False)].copy()
     for pace in (0.0, 1e-3, 1e-3, 0.0, 1e-2, 0.3, 1e-3, 1e-3, 5.0, 1e-4, 1e-4):
         yield centroids.copy()
         centroids += pace * rng.normal(size=centroids.shape) * X.std()
     centroids[3] = centroids[5]
     yield centroids.copy()
-    centroids[:] = X[:7]
+    centroids[:] = X[:n_clusters]
     yield centroids.copy()
     centroids[2] = 1e6
     yield centroids.copy()
@@ -98,6 +99,47 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
             read.append(change.read)
     if name in ("normal", "clusters"):
         assert read[3] < 3000
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_labels_with_groups_of_centroids_are_those_of_a_full_search(rng, monkeypatch, name, dtype):
+    X = DATA[name](rng, 100).astype(dtype)
+    exact = X.astype(np.float64)
+    after = None
+    with MemoryRows(X) as modes, MemoryRows(X) as means:
+        for centroids in walks(exact, rng, n_clusters=67):
+            monkeypatch.setattr(bounds, "FEWEST_NUMBERS", 0)
+            sums = modes.reduce(ModeStep(centroids, 0, 0.1))
+            means.reduce(MeanStep(centroids, after))
+            assert all(state.groups.slack.size > 2 for state in modes._states.values())
+            monkeypatch.undo()
+            with MemoryRows(X) as fresh:
+                full = fresh.reduce(ModeStep(centroids, 0, 0.1))
+                assert all(state.groups.slack.size == 0 for state in fresh._states.values())
+                np.testing.assert_array_equal(modes.labels(), fresh.labels())
+                np.testing.assert_array_equal(means.labels(), fresh.labels())
+            assert sums.totals.tobytes() == full.totals.tobytes()
+            after = centroids
+
+
+def test_groups_are_for_many_large_centroids_and_take_little_memory():
+    X = np.empty((1, 784), dtype=np.float32)
+    assert group_size(X, 10, 784) == 0
+    assert group_size(X, 100, 784) == 8
+    assert group_size(X, 1024, 784) == 11
+    assert group_size(X[:, :64], 256, 64) == 0
+    assert group_size(X[:, :64], 1024, 64) == 0  # would take more memory than a share of X
+
+
+def test_groups_hold_every_row_once_and_near_ones_together(rng):
+    points = np.vstack([rng.normal(size=(16, 5)), rng.normal(size=(16, 5)) + 100])
+    groups = group_rows(points[rng.permutation(32)], 8)
+    assert sorted(np.concatenate(groups)) == list(range(32))
+    assert max(map(len, groups)) <= 8
+    groups = group_rows(points, 8)
+    assert all(len(set(members // 16)) == 1 for members in groups)
+    assert sorted(np.concatenate(group_rows(np.zeros((9, 2)), 4))) == list(range(9))
 
 
 @pytest.mark.parametrize("n_features", [2, 40])

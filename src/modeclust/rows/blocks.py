@@ -5,13 +5,33 @@ and what they leave is merged in their order: any number of threads gives the sa
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from modeclust.rows.reading import Csr, Floats
+
+
+class Groups(NamedTuple):
+    """Centroids in groups, and bounds on the distance of each row to each group.
+
+    The distance of row i to every centroid of group g but its own is at least
+    lower[i, g] - slack[g].
+    """
+
+    of: npt.NDArray[np.int64]  # (K,) the group of each centroid
+    members: npt.NDArray[np.int64]  # (K,) centroids by group
+    edges: npt.NDArray[np.int64]  # (G + 1,) where each group's members begin
+    lower: npt.NDArray[np.float32]  # (n, G)
+    slack: npt.NDArray[np.float64]  # (G,) how far centroids of the group moved, at most
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return no groups."""
+        empty = np.empty(0, dtype=np.int64)
+        return cls(empty, empty, empty, np.empty((0, 0), dtype=np.float32), np.empty(0))
 
 
 @dataclass
@@ -31,6 +51,7 @@ class BlockState:
     anchor: npt.NDArray[np.float64] | None = None  # the centroids that the bounds hold for
     typical: float = 0.0  # a typical lower bound
     n_searched: int | None = None  # rows that the last pass searched
+    groups: Groups = field(default_factory=Groups.none)
 
     @classmethod
     def of(cls, labels: npt.NDArray[np.int32]) -> Self:
@@ -43,6 +64,7 @@ class BlockState:
         self.slack = np.zeros(n_clusters)
         self.drift = np.zeros(n_clusters)
         self.upper = self.upper[:0]
+        self.groups = Groups.none()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Bounds on distances, which spare most rows the search for their nearest centroid.
 
-These are Hamerly's: for each row one lower bound on the distance to every centroid but its
-own, and half the gap between its own centroid and the next. Centroids that move lower the
-first by as much as any of them moved. They are a cache: a pass without them is as right.
+First Hamerly's: for each row one lower bound on the distance to every centroid but its own,
+and half the gap between its own centroid and the next. Centroids that move lower the first by
+as much as any of them moved. Where rows are long and centroids many, a row that fails is
+compared only with groups of centroids whose own bound fails (Yinyang K-means). All are a
+cache: a pass without them is as right.
 """
 
 from functools import cached_property
@@ -12,12 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.compiled import compiled
-from modeclust.rows.blocks import BlockState
+from modeclust.rows.blocks import BlockState, Groups
+from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Csr, Floats
 
 # What bounds are lowered by, relatively, so that rounding never makes them too high.
 SAFE = 1.0 - 1e-9
 # Gaps between centroids are worth it up to this many differences.
 MOST_FOR_GAPS = 2**23
+# Groups pay where centroids are many and large: at least so many, of so many numbers in all.
+FEWEST_FOR_GROUPS, FEWEST_NUMBERS = 64, 2**16
+# They have this many members, and their bounds take at most this share of the rows' memory.
+GROUP_SIZES, GROUP_MEMORY = (8, 32), 0.125
 
 Vector = npt.NDArray[np.float64]
 
@@ -35,13 +42,14 @@ class Bounds:
     def __init__(self, centroids: npt.NDArray[np.float64]) -> None:
         self._centroids = centroids
         self._moves: dict[int, Moves] = {}
+        self._groups: dict[int, list[npt.NDArray[np.int64]]] = {}
 
     @cached_property
     def half_gaps(self) -> Vector:
         """Half the distance of each centroid to its nearest other one, or less."""
         return half_gaps(self._centroids)
 
-    def carry(self, state: BlockState) -> bool:
+    def carry(self, state: BlockState, X: Floats | Csr) -> bool:
         """Widen a block's bounds by what the centroids moved since; return if any are left."""
         before = state.anchor
         state.anchor = self._centroids
@@ -49,17 +57,72 @@ class Bounds:
             moves = self._moves_since(before)
             state.slack += moves.others
             state.drift += moves.own
+            groups = state.groups
+            if groups.slack.size:
+                groups.slack[:] += np.maximum.reduceat(moves.own[groups.members], groups.edges[:-1])
             # Where centroids jump, most bounds fail and testing them is lost work.
             if moves.others.max() < state.typical:
                 return True
         state.forget_bounds(len(self._centroids))
+        state.groups = self._group(X, len(state.labels))
         return False
+
+    def _group(self, X: Floats | Csr, n_rows: int) -> Groups:
+        """Return groups of the centroids for a block, if they are worth it."""
+        size = group_size(X, *self._centroids.shape)
+        if size == 0:
+            return Groups.none()
+        if size not in self._groups:
+            self._groups[size] = group_rows(self._centroids, size)
+        groups = self._groups[size]
+        sizes = [len(members) for members in groups]
+        of = np.empty(len(self._centroids), dtype=np.int64)
+        for g, members in enumerate(groups):
+            of[members] = g
+        return Groups(
+            of=of,
+            members=np.concatenate(groups),
+            edges=np.cumsum([0, *sizes]),
+            lower=np.empty((n_rows, len(groups)), dtype=np.float32),
+            slack=np.zeros(len(groups)),
+        )
 
     def _moves_since(self, before: npt.NDArray[np.float64]) -> Moves:
         # Threads may both find none and make the same one.
         if id(before) not in self._moves:
             self._moves[id(before)] = moves_between(before, self._centroids)
         return self._moves[id(before)]
+
+
+def group_size(X: Floats | Csr, n_clusters: int, n_features: int) -> int:
+    """Return how many centroids a group has, or 0 where there are to be none."""
+    if (
+        isinstance(X, Csr)
+        or n_features < FEWEST_FOR_PRODUCTS
+        or n_clusters < FEWEST_FOR_GROUPS
+        or n_clusters * n_features < FEWEST_NUMBERS
+    ):
+        return 0
+    smallest, largest = GROUP_SIZES
+    size_for_memory = 4 * n_clusters / (GROUP_MEMORY * n_features * X.itemsize)
+    size = max(smallest, int(np.ceil(size_for_memory)))
+    return size if size <= largest else 0
+
+
+def group_rows(points: npt.NDArray[np.float64], size: int) -> list[npt.NDArray[np.int64]]:
+    """Return groups of at most `size` rows that are near each other, by halving."""
+
+    def halve(indices: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+        if len(indices) <= size:
+            return [indices]
+        here = points[indices]
+        one = here[np.argmax(row_distances(here, np.broadcast_to(here.mean(axis=0), here.shape)))]
+        other = here[np.argmax(row_distances(here, np.broadcast_to(one, here.shape)))]
+        order = np.argsort(np.einsum("kd,d->k", here, one - other), kind="stable")
+        middle = len(indices) // 2
+        return halve(indices[order[:middle]]) + halve(indices[order[middle:]])
+
+    return halve(np.arange(len(points)))
 
 
 def half_gaps(centroids: npt.NDArray[np.float64]) -> Vector:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.compiled import compiled, unsigned
-from modeclust.rows.blocks import Block, BlockState
+from modeclust.rows.blocks import Block, BlockState, Groups
 from modeclust.rows.bounds import SAFE, Bounds
 from modeclust.rows.reading import (
     CentroidLayouts,
@@ -76,7 +76,7 @@ class MeanStep:
         """Add one block to `sums`, and bring its labels and bounds up to date."""
         state = block.state
         summed = self._has_summed(state)
-        known = self._bounds.carry(state) and summed
+        known = self._bounds.carry(state, block.X) and summed
         if state.upper.size == 0:
             state.upper = np.empty_like(state.lower)
         added = _sweep(
@@ -87,6 +87,7 @@ class MeanStep:
             summed,
             known,
             self._bounds.half_gaps,
+            state.groups,
             room_for(block.X, *self.centroids.shape),
             state.labels,
             state.lower,
@@ -139,6 +140,7 @@ def _sweep(
     summed: bool,  # whether only changes are to be added
     known: bool,  # whether there are bounds
     half_gaps: Any,  # (K,)
+    groups: Groups,
     room: Room,
     labels: Any,  # IN/OUT from here on
     lower: Any,
@@ -173,7 +175,9 @@ def _sweep(
             pending[:n] = room.every[:n]
         if n_pending > 0:
             searched += n_pending
-            search_pending(X, first, n_pending, centroids, room, labels, lower, slack)
+            search_pending(
+                X, first, n_pending, known, centroids, groups, room, labels, lower, slack
+            )
         for m in range(n_pending):
             i = first + pending[m]
             own = np.sqrt(distances[pending[m]]) - drift[labels[i]]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from modeclust.compiled import compiled, unsigned
 from modeclust.exponential import exp_of_minus_half
 from modeclust.kernels import GAUSSIAN, has_compact_support, profile, relative_pull
-from modeclust.rows.blocks import Block
+from modeclust.rows.blocks import Block, Groups
 from modeclust.rows.bounds import SAFE, Bounds
 from modeclust.rows.reading import CentroidLayouts, Centroids, fill_own_distances, row_count
 from modeclust.rows.room import Room, room_for
@@ -101,7 +101,7 @@ class ModeStep:
     def add(self, block: Block, sums: ModeSums) -> None:
         """Add one block's rows to `sums`, and bring its labels and bounds up to date."""
         state = block.state
-        known = not self.reassign or self._bounds.carry(state)
+        known = not self.reassign or self._bounds.carry(state, block.X)
         state.upper = state.upper[:0]
         added = _sweep(
             block.X,
@@ -114,6 +114,7 @@ class ModeStep:
             self.reassign,
             known,
             self._bounds.half_gaps,
+            state.groups,
             room_for(block.X, *self.centroids.shape),
             state.labels,
             state.lower,
@@ -165,6 +166,7 @@ def _sweep(
     reassign: bool,
     known: bool,  # whether the labels can be relied on
     half_gaps: Any,  # (K,)
+    groups: Groups,
     room: Room,
     labels: Any,  # IN/OUT from here on
     lower: Any,
@@ -196,7 +198,9 @@ def _sweep(
             n_pending = _find_pending(first, last, known, labels, lower, slack, half_gaps, room)
         if n_pending > 0:
             searched += n_pending
-            search_pending(X, first, n_pending, centroids, room, labels, lower, slack)
+            search_pending(
+                X, first, n_pending, known, centroids, groups, room, labels, lower, slack
+            )
             for m in range(n_pending):
                 changed += room.before[m] != labels[first + pending[m]]
         added = _weigh(

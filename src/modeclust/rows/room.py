@@ -30,6 +30,10 @@ class Room(NamedTuple):
     best: npt.NDArray[np.int32]  # (batch,) the centroid with the lowest score
     lowest: npt.NDArray[np.float64]  # (batch,) the lowest score
     second: npt.NDArray[np.float64]  # (batch,) the second
+    margins: npt.NDArray[np.float64]  # (batch,) how much a score may be off by
+    open: npt.NDArray[np.bool_]  # (batch, K) groups that may have the nearest centroid
+    own_before: npt.NDArray[np.float64]  # (batch,) squared distances before the search
+    subset: npt.NDArray[np.int64]  # (batch,) rows to which a group is open
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
     own_heights: npt.NDArray[np.float64]  # (n,)
     ones: npt.NDArray[np.float64]  # (n,) the weights where none are given
@@ -74,6 +78,10 @@ def _make_room(dense: bool, dtype: np.dtype[Any], n_clusters: int, n_features: i
         best=np.empty(SEARCH_ROWS, dtype=np.int32),
         lowest=np.empty(SEARCH_ROWS),
         second=np.empty(SEARCH_ROWS),
+        margins=np.empty(SEARCH_ROWS),
+        open=np.empty((SEARCH_ROWS, n_clusters), dtype=np.bool_),
+        own_before=np.empty(SEARCH_ROWS),
+        subset=np.empty(SEARCH_ROWS, dtype=np.int64),
         heights=np.empty(n_clusters),
         own_heights=np.empty(n),
         ones=np.ones(n),

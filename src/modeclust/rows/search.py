@@ -15,6 +15,7 @@ from numba import types
 from numba.extending import overload
 
 from modeclust.compiled import compiled, compiled_inline, unsigned
+from modeclust.rows.blocks import Groups
 from modeclust.rows.bounds import SAFE
 from modeclust.rows.reading import (
     FEWEST_FOR_PRODUCTS,
@@ -28,6 +29,8 @@ from modeclust.rows.room import Room
 # Squared distances that differ by less, relatively, are a tie.
 TIE = 1e-12
 LARGEST_BOUND = 1e38
+# The score of a centroid that is known not to be the nearest.
+FARTHEST = 3e38
 
 
 @compiled_inline
@@ -35,7 +38,9 @@ def search_pending(
     X: Any,
     first: int,
     n_pending: int,
+    known: bool,
     centroids: Centroids,
+    groups: Groups,
     room: Room,
     labels: Any,
     lower: Any,
@@ -43,47 +48,83 @@ def search_pending(
 ) -> None:
     """Give a tile's pending rows their nearest centroid, own distance and lower bound.
 
-    `room.before` keeps the labels that they had.
+    `known` says whether there are bounds and own distances. `room.before` keeps the labels
+    that the rows had.
     """
-    pending, before, scores = room.pending, room.before, room.scores
+    pending, before, scores, distances = room.pending, room.before, room.scores, room.distances
     batch = scores.shape[0]
     for m in range(n_pending):
         before[m] = labels[first + pending[m]]
     for begin in range(0, n_pending, batch):
         rows = pending[begin : min(begin + batch, n_pending)]
-        rounding = fill_scores(X, first, rows, centroids, scores)
+        if groups.slack.size > 0:
+            _find_groups(first, rows, known, groups, distances, room.own_before, room.open)
+        rounding = fill_scores(X, first, rows, known, centroids, groups, room, labels)
         _rank(rows.size, scores, room.score_bits, room.best, room.lowest, room.second)
         for m in range(rows.size):
             labels[first + rows[m]] = room.best[m]
-        fill_own_distances(X, first, rows, centroids.rows, centroids.norms, labels, room.distances)
+        fill_own_distances(X, first, rows, centroids.rows, centroids.norms, labels, distances)
         _settle(X, first, rows, centroids, rounding, room, labels, lower, slack)
+        if groups.slack.size > 0:
+            _renew_groups(
+                first,
+                rows,
+                groups,
+                scores,
+                room.margins,
+                room.open,
+                room.own_before,
+                before[begin:],
+                labels,
+                lower,
+                slack,
+            )
 
 
-def fill_scores(X: Any, first: int, rows: Any, centroids: Centroids, scores: Any) -> float:
-    """Write about |x - c|^2 of some rows and all centroids to scores (rows, K).
+def fill_scores(
+    X: Any,
+    first: int,
+    rows: Any,
+    known: bool,
+    centroids: Centroids,
+    groups: Groups,
+    room: Room,
+    labels: Any,
+) -> float:
+    """Write about |x - c|^2 of some rows to room.scores (rows, K).
 
-    Returns how much a score may be off by, as a multiple of (|x - c| + |c|)^2.
+    Centroids of groups that are not open to a row are far, but for its own. Returns how
+    much a score may be off by, as a multiple of (|x - c| + |c|)^2.
     """
     raise NotImplementedError
 
 
 @overload(fill_scores, jit_options=INLINED)
-def _fill_scores(X, first, rows, centroids, scores):  # type: ignore[no-untyped-def]
+def _fill_scores(X, first, rows, known, centroids, groups, room, labels):  # type: ignore[no-untyped-def]
     if isinstance(X, types.Array):
         unit_roundoff = float(np.finfo(str(X.dtype)).eps) / 2
 
-        def dense(X, first, rows, centroids, scores):  # type: ignore[no-untyped-def]
+        def dense(X, first, rows, known, centroids, groups, room, labels):  # type: ignore[no-untyped-def]
+            scores = room.scores
             if X.shape[1] < FEWEST_FOR_PRODUCTS:
                 _fill_squared_distances(X, first, rows, centroids.columns, scores)
             else:
-                _fill_products(X, first, rows, centroids.rounded, centroids.norms, scores)
+                if known and groups.slack.size > 0:
+                    _fill_group_products(
+                        X, first, rows, centroids.rounded, groups, room.open, room.subset, scores
+                    )
+                else:
+                    _fill_products(X, first, rows, centroids.rounded, scores)
+                _complete_products(X, first, rows, centroids.norms, scores)
+                if known and groups.slack.size > 0:
+                    _close_groups(first, rows, groups, room.open, room.own_before, labels, scores)
             return 4.0 * (X.shape[1] + 8) * unit_roundoff
 
         return dense
 
-    def csr(X, first, rows, centroids, scores):  # type: ignore[no-untyped-def]
+    def csr(X, first, rows, known, centroids, groups, room, labels):  # type: ignore[no-untyped-def]
         longest = _fill_sparse_products(
-            X, first, rows, centroids.rows, centroids.columns, centroids.norms, scores
+            X, first, rows, centroids.rows, centroids.columns, centroids.norms, room.scores
         )
         return 4.0 * (longest + 8) * 1.2e-16
 
@@ -112,8 +153,8 @@ def _fill_squared_distances(X: Any, first: int, rows: Any, columns: Any, scores:
 
 
 @compiled_inline
-def _fill_products(X: Any, first: int, rows: Any, centroids: Any, norms: Any, scores: Any) -> None:
-    """Write |x - c|^2 for long rows by products, four centroids at a time for all rows.
+def _fill_products(X: Any, first: int, rows: Any, centroids: Any, scores: Any) -> None:
+    """Write x . c for long rows, four centroids at a time for all rows.
 
     Nearly as fast as a matrix product of BLAS for many rows and faster for few, and the rows
     need not be gathered.
@@ -144,12 +185,58 @@ def _fill_products(X: Any, first: int, rows: Any, centroids: Any, norms: Any, sc
             for j in range(x.size):
                 a += x[j] * one[j]
             scores[m, k] = a
-    for m in range(rows.size):
-        x = X[first + rows[m]]
-        a = zero
-        for j in range(x.size):
-            a += x[j] * x[j]
-        _complete_products(m, a, norms, scores)
+
+
+@compiled
+def _fill_group_products(
+    X: Any,
+    first: int,
+    rows: Any,
+    centroids: Any,
+    groups: Groups,
+    is_open: Any,
+    subset: Any,
+    scores: Any,
+) -> None:
+    """Do the same for the groups that are open to each row."""
+    members, edges = groups.members, groups.edges
+    zero = scores.dtype.type(0)
+    for g in range(edges.size - 1):
+        n = 0
+        for m in range(rows.size):
+            if is_open[m, g]:
+                subset[n] = m
+                n += 1
+        if n == 0:
+            continue
+        end = edges[g + 1]
+        whole = end - (end - edges[g]) % 4
+        for e in range(edges[g], whole, 4):
+            k, q, r, t = members[e], members[e + 1], members[e + 2], members[e + 3]
+            one, two, three, four = centroids[k], centroids[q], centroids[r], centroids[t]
+            for s in range(n):
+                m = subset[s]
+                x = X[first + rows[m]]
+                a = b = c = d = zero
+                for j in range(x.size):
+                    a += x[j] * one[j]
+                    b += x[j] * two[j]
+                    c += x[j] * three[j]
+                    d += x[j] * four[j]
+                scores[m, k] = a
+                scores[m, q] = b
+                scores[m, r] = c
+                scores[m, t] = d
+        for e in range(whole, end):
+            k = members[e]
+            one = centroids[k]
+            for s in range(n):
+                m = subset[s]
+                x = X[first + rows[m]]
+                a = zero
+                for j in range(x.size):
+                    a += x[j] * one[j]
+                scores[m, k] = a
 
 
 @compiled
@@ -190,16 +277,103 @@ def _fill_sparse_products(
                 scores[m, k + 1] = b
                 scores[m, k + 2] = c
                 scores[m, k + 3] = d
-        _complete_products(m, squared_norm, norms, scores)
+        _complete_row(m, squared_norm, norms, scores)
     return longest
 
 
 @compiled_inline
-def _complete_products(m: int, squared_norm: float, norms: Any, scores: Any) -> None:
+def _complete_products(X: Any, first: int, rows: Any, norms: Any, scores: Any) -> None:
+    """Make |x - c|^2 of x . c."""
+    for m in range(rows.size):
+        x = X[first + rows[m]]
+        squared_norm = scores.dtype.type(0)
+        for j in range(x.size):
+            squared_norm += x[j] * x[j]
+        _complete_row(m, squared_norm, norms, scores)
+
+
+@compiled_inline
+def _complete_row(m: int, squared_norm: float, norms: Any, scores: Any) -> None:
     """Make |x|^2 + |c|^2 - 2 x.c of the m-th row's x.c, and no less than 0."""
     for k in range(norms.size):
         score = squared_norm + norms[k] - 2.0 * scores[m, k]
         scores[m, k] = score if score > 0.0 else 0.0
+
+
+@compiled
+def _find_groups(
+    first: int,
+    rows: Any,
+    known: bool,
+    groups: Groups,
+    distances: Any,
+    own_before: Any,
+    is_open: Any,
+) -> None:
+    """Find the groups that may have a centroid nearer than the own, of each row."""
+    lower, slack = groups.lower, groups.slack
+    for m in range(rows.size):
+        own = distances[rows[m]] if known else np.inf
+        own_before[m] = own
+        for g in range(slack.size):
+            bound = lower[first + rows[m], g] - slack[g]
+            is_open[m, g] = not known or bound <= 0.0 or own >= bound * bound * SAFE
+
+
+@compiled
+def _close_groups(
+    first: int, rows: Any, groups: Groups, is_open: Any, own_before: Any, labels: Any, scores: Any
+) -> None:
+    """Make the scores of groups that are not open the farthest, but for the own centroid."""
+    of, members, edges = groups.of, groups.members, groups.edges
+    farthest = scores.dtype.type(FARTHEST)
+    for m in range(rows.size):
+        for g in range(edges.size - 1):
+            if not is_open[m, g]:
+                for e in range(edges[g], edges[g + 1]):
+                    scores[m, members[e]] = farthest
+        own = labels[first + rows[m]]
+        if not is_open[m, of[own]]:
+            scores[m, own] = min(own_before[m], FARTHEST)
+
+
+@compiled
+def _renew_groups(
+    first: int,
+    rows: Any,
+    groups: Groups,
+    scores: Any,
+    margins: Any,
+    is_open: Any,
+    own_before: Any,
+    before: Any,
+    labels: Any,
+    lower: Any,
+    slack: Any,
+) -> None:
+    """Renew the bounds on groups that were open, and see to it that `lower` heeds the others."""
+    of, members, edges = groups.of, groups.members, groups.edges
+    group_lower, group_slack = groups.lower, groups.slack
+    for m in range(rows.size):
+        i = first + rows[m]
+        here, there = labels[i], before[m]
+        for g in range(group_slack.size):
+            if is_open[m, g]:
+                least = np.inf
+                for e in range(edges[g], edges[g + 1]):
+                    if members[e] != here and scores[m, members[e]] < least:
+                        least = scores[m, members[e]]
+                # Not so where scores are too large to be relied on.
+                bound = np.sqrt(max(least - margins[m], 0.0)) if margins[m] < np.inf else 0.0
+                bound = (bound * SAFE + group_slack[g]) * (1.0 - 1.2e-7)
+                group_lower[i, g] = min(bound, LARGEST_BOUND)
+            else:
+                bound = group_lower[i, g] - group_slack[g]
+                if here != there and of[there] == g:
+                    # Its centroid of before is one of the others now.
+                    bound = min(bound, np.sqrt(own_before[m]) * SAFE)
+                    group_lower[i, g] = (bound + group_slack[g]) * (1.0 - 1.2e-7)
+                lower[i] = min(lower[i], (bound + slack[here]) * (1.0 - 1.2e-7))
 
 
 @compiled
@@ -245,7 +419,7 @@ def _settle(
     """Keep the lowest score's centroid where it is lowest by enough, else decide; and bound."""
     centers, norms = centroids.rows, centroids.norms
     scores, lowest, second = room.scores, room.lowest, room.second
-    distances = room.distances
+    distances, margins = room.distances, room.margins
     largest = np.sqrt(norms.max())
     too_large = 1e18 if scores.itemsize == 4 else 1e150
     for m in range(rows.size):
@@ -253,6 +427,7 @@ def _settle(
         nearest = distances[rows[m]]
         reach = np.sqrt(nearest) + largest  # at least |x|
         margin = 2.0 * (rounding * reach**2 + TIE * nearest)
+        margins[m] = margin if reach < too_large else np.inf
         bound = nearest + (second[m] - lowest[m]) - margin
         if not second[m] > lowest[m] + margin or not reach < too_large:
             limit = lowest[m] + margin if reach < too_large else np.inf
