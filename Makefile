@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+BENCH_INSTALLED := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow lint format bench clean
@@ -38,8 +39,12 @@ format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(INSTALLED)  ## Time an iteration and a fit beside scikit-learn's KMeans, in one run
-	$(BIN)/python benchmarks/kmeans.py
+$(BENCH_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install --quiet --editable '.[bench]'
+	@touch $@
+
+bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
+	$(BIN)/python benchmarks/run.py
 
 clean:  ## Remove .venv, caches and what the demo made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out

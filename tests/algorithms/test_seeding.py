@@ -46,7 +46,7 @@ def test_too_few_distinct_rows_is_an_error():
 
 def test_rare_distinct_rows_are_found_among_many_equal_ones():
     X = np.zeros((10 * ROWS_FOR_SEEDS, 1))
-    X[[5, 70_000]] = [[1.0], [2.0]]
+    X[[5, 9 * ROWS_FOR_SEEDS]] = [[1.0], [2.0]]
     with MemoryRows(X) as rows:
         pool = distinct_rows(rows, 3, np.random.RandomState(0))
         assert sorted(pool.X.ravel()) == [0.0, 1.0, 2.0]

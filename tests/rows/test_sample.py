@@ -24,9 +24,19 @@ def test_distinct_does_not_depend_on_order_repetition_or_storage(rng):
         Sample(sparse.csr_matrix(X), weight),
         Sample(X.astype(np.float32), weight),
     ):
-        found = other.distinct()
-        np.testing.assert_array_equal(found.dense(), expected.X)
-        np.testing.assert_array_equal(found.weight, expected.weight)
+        for found in (other.distinct(), other.distinct(in_place=True)):
+            np.testing.assert_array_equal(found.dense(), expected.X)
+            np.testing.assert_array_equal(found.weight, expected.weight)
+
+
+def test_distinct_leaves_the_rows_alone_unless_told(rng):
+    X = rng.normal(size=(50, 100))
+    before = X.copy()
+    copied = Sample(X, np.ones(50)).distinct()
+    np.testing.assert_array_equal(X, before)
+    taken = Sample(X, np.ones(50)).distinct(in_place=True)
+    np.testing.assert_array_equal(taken.X, copied.X)
+    assert np.shares_memory(taken.X, X)
 
 
 def test_minus_zero_is_zero():

@@ -26,6 +26,8 @@ N_SAMPLES = 5000
 LIKELIHOOD_ROWS = 2000
 # A mapped file is read in pieces of about this many numbers.
 PIECE = 2**23
+# Rows are looked up at most this many at a time.
+QUERIES = 1024
 
 
 def global_bandwidth(
@@ -114,8 +116,9 @@ def _neighbor_distances(
 
     found, indices, counted = [], [], []
     for first, piece in _pieces(pool):
+        parts = (_rows_of(X, queries[part]) for part in _parts(len(queries)))
         distances, nearest = nearest_rows(
-            piece, _rows_of(X, queries), min(n_neighbors + 1, piece.shape[0]), n_jobs
+            piece, parts, min(n_neighbors + 1, piece.shape[0]), n_jobs
         )
         found.append(distances)
         indices.append(first + nearest)
@@ -135,12 +138,17 @@ def _distances(
     The search may round it, and that of equal rows to something above 0.
     """
     distances = np.empty(len(rows))
-    for first in range(0, len(rows), 256):
-        part = slice(first, first + 256)
+    for part in _parts(len(rows)):
         difference = _rows_of(X, rows[part]) - _rows_of(Y, others[part])
         norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
         distances[part] = norm(difference, axis=1)
     return distances
+
+
+def _parts(n_rows: int) -> Iterator[slice]:
+    """Yield slices of not too many rows."""
+    for first in range(0, n_rows, QUERIES):
+        yield slice(first, first + QUERIES)
 
 
 def _pieces(X: Any) -> Iterator[tuple[int, Any]]:

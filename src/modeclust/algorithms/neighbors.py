@@ -1,6 +1,7 @@
 """Nearest neighbours, by scikit-learn."""
 
 import os
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 
@@ -13,15 +14,16 @@ PROCESS = os.getpid()
 
 
 def nearest_rows(
-    X: Any, queries: Any, n_neighbors: int, n_jobs: int | None = None
+    X: Any, queries: Iterable[Any], n_neighbors: int, n_jobs: int | None = None
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Return distances and indices of the rows of `X` nearest to each query.
 
-    With `queries` None each row of `X` is a query, and not its own neighbour.
+    Queries come in parts; None stands for all rows of `X`, each not its own neighbour.
     """
     search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
     # A team of OpenMP threads does not survive a fork: the child would wait for it forever.
     forked = os.getpid() != PROCESS
     with threadpool_limits(1, user_api="openmp") if forked else nullcontext():
-        distances, indices = search.kneighbors(queries)
+        parts = [search.kneighbors(part) for part in queries]
+    distances, indices = map(np.concatenate, zip(*parts, strict=True))
     return distances, indices

@@ -11,14 +11,14 @@ from modeclust.rows.sample import Sample
 
 # Seeds are drawn from all rows up to this many, or from this many for each cluster, and
 # from a random sample above. K-means then runs on all rows.
-ROWS_FOR_SEEDS = 8192
+ROWS_FOR_SEEDS = 4096
 ROWS_FOR_SEEDS_PER_CLUSTER = 50
 
 
 def distinct_rows(rows: Rows, n_clusters: int, rng: np.random.RandomState) -> Sample:
     """Return distinct rows to draw seeds from: at least `n_clusters`, or an error."""
     wanted = max(ROWS_FOR_SEEDS, ROWS_FOR_SEEDS_PER_CLUSTER * n_clusters)
-    pool = rows.sample(wanted, rng).distinct()
+    pool = rows.sample(wanted, rng).distinct(in_place=True)
     if len(pool.weight) < n_clusters and wanted < rows.n_rows:
         pool = rows.distinct()
     if len(pool.weight) < n_clusters:

@@ -89,7 +89,7 @@ class KModes(
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         Where K-means starts, as in scikit-learn; an array has shape (n_clusters, n_features). A
         callable takes X, n_clusters and a random state and returns such an array. Seeds are
-        drawn from at most 8,192 rows (50 times `n_clusters`, where that is more), which are
+        drawn from at most 4,096 rows (50 times `n_clusters`, where that is more), which are
         a random sample of larger data.
     n_init : int, default=10
         Number of K-means runs, of which the one of least inertia is followed; one if `init` is

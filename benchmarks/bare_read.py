@@ -1,0 +1,34 @@
+"""The time to read the rows and do nothing with them: no pass over them can be faster."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from environment import THREADS
+from numba import njit
+from scipy import sparse
+from timing import Run, seconds
+
+READS = 5
+PIECES_PER_THREAD = 8
+
+
+def bare_reader(X):
+    """Return a contestant that reads all numbers of dense or CSR rows, by all threads."""
+    arrays = [X.data, X.indices] if sparse.issparse(X) else [X.reshape(-1)]
+    pieces = [p for array in arrays for p in np.array_split(array, PIECES_PER_THREAD * THREADS)]
+
+    def read(_repeat):
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(_total, pieces))  # starts the threads, compiles at first
+            total, _ = seconds(lambda: [list(pool.map(_total, pieces)) for _ in range(READS)])
+        return Run(total / READS, READS)
+
+    return read
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _total(values):
+    total = values.dtype.type(0)
+    for i in range(values.size):
+        total += values[i]
+    return total

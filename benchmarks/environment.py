@@ -1,0 +1,63 @@
+"""What every run shares: threads, compiled code and data; import it before all else.
+
+OpenMP and numba read their variables when they are imported. Processes that are started
+from here inherit them.
+"""
+
+import hashlib
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+PACKAGES = (
+    "modeclust",
+    "scikit-learn",
+    "scikit-learn-intelex",
+    "faiss-cpu",
+    "kmedoids",
+    "numpy",
+    "scipy",
+    "numba",
+)
+
+# scikit-learn and modeclust both take as many threads as this says.
+os.environ["OMP_NUM_THREADS"] = str(THREADS)
+
+# numba's cache looks at the file of a function, not at those of the functions it calls.
+_sources = sorted((ROOT / "src").rglob("*.py"))
+_digest = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _digest))
+
+_beside = ROOT.parent / "shared" / "data"
+if "MODECLUST_DATA" not in os.environ and _beside.is_dir():
+    os.environ["MODECLUST_DATA"] = str(_beside)
+
+
+def data_file(name):
+    """Return the path of a data file, or None where it is not at hand."""
+    folder = os.environ.get("MODECLUST_DATA")
+    path = Path(folder) / name if folder else None
+    return path if path is not None and path.is_file() else None
+
+
+def describe_environment():
+    """Return when and on what the benchmark runs."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "threads": THREADS,
+        "python": platform.python_version(),
+        "packages": {name: _version_of(name) for name in PACKAGES},
+    }
+
+
+def _version_of(package):
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

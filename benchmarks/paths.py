@@ -1,0 +1,122 @@
+"""K-modes from its K-means centroids down to the target bandwidth, whole or in parts."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from timing import Run, seconds
+
+from modeclust import KModes, estimate_bandwidth, kmodes_path
+from modeclust.algorithms.homotopy import follow
+from modeclust.kernels import KERNELS
+from modeclust.rows.memory import MemoryRows
+
+PATH_ITER = 10
+STRETCH = 10  # bandwidths that are followed in one go where the path is spread over repeats
+MOST_PARTS = 5
+
+
+class Course(NamedTuple):
+    """Where a path starts and the bandwidths it takes."""
+
+    means: Any
+    bandwidths: Any
+
+
+class Scouting(NamedTuple):
+    """What one run along a course, outside the timing, has seen."""
+
+    centers: list[Any]  # at the end of each bandwidth
+    n_iter: int
+    searched: float  # share of the rows whose nearest centroid was searched, over all passes
+    seconds: float
+
+
+def plan_course(X, n_clusters, n_bandwidths) -> Course:
+    """Return the course of a default fit: automatic start, "knn" bandwidth as the target."""
+    means = KModes(n_clusters, bandwidth=np.inf, n_init=1, random_state=0).fit(X).cluster_centers_
+    target = estimate_bandwidth(X, random_state=0)
+    options = {"n_bandwidths": 2, "path_iter": 1, "max_iter": 1, "store_labels": False}
+    path = KModes(n_clusters, bandwidth=target, init=means, **options).fit(X).path_
+    return Course(path.centers[0], np.geomspace(path.bandwidths[1], target, n_bandwidths))
+
+
+def scout(X, course: Course) -> Scouting:
+    """Follow the course once, and note where it leads and how many rows are searched."""
+    with MemoryRows(X, n_clusters=len(course.means)) as rows:
+        watched = _WatchedRows(rows)
+        states = follow(
+            watched,
+            course.means.astype(np.float64),
+            course.bandwidths,
+            kernel=KERNELS["gaussian"],
+            path_iter=PATH_ITER,
+            max_iter=PATH_ITER,
+            mean_shift_iter=1,
+            tol=1e-4,
+        )
+        total, states = seconds(lambda: list(states))
+    return Scouting(
+        centers=[state.centroids for state in states],
+        n_iter=sum(state.n_iter for state in states),
+        searched=float(np.mean(watched.searched)) / X.shape[0],
+        seconds=total,
+    )
+
+
+def time_courses(X, courses: list[Course], path_iter=PATH_ITER) -> Run:
+    """Return the time of one iteration, from that of all along some courses."""
+    timed = [_follow(X, course, path_iter) for course in courses]
+    n_iter = sum(n for _, n in timed)
+    return Run(sum(total for total, _ in timed) / n_iter, n_iter)
+
+
+def count_parts(seconds, longest) -> int:
+    """Return into how many parts a path that takes so many seconds is to be split."""
+    return min(max(1, math.ceil(seconds / longest)), MOST_PARTS)
+
+
+def split_course(course: Course, centers, n_parts, part) -> list[Course]:
+    """Return every `n_parts`-th stretch of the course, from the `part`-th on.
+
+    Each starts from the centroids where the one before it ended. All parts together are the
+    course.
+    """
+    if n_parts == 1:
+        return [course]
+    starts = range(part * STRETCH, len(course.bandwidths), n_parts * STRETCH)
+    return [
+        Course(centers[i - 1] if i else course.means, course.bandwidths[i : i + STRETCH])
+        for i in starts
+    ]
+
+
+def _follow(X, course, path_iter):
+    total, path = seconds(
+        lambda: kmodes_path(
+            X,
+            len(course.means),
+            bandwidths=course.bandwidths,
+            init=course.means,
+            path_iter=path_iter,
+            max_iter=path_iter,
+            store_labels=False,
+        )
+    )
+    return total, int(path.n_iter.sum())
+
+
+class _WatchedRows:
+    """Rows that note how many of them each pass had to search."""
+
+    def __init__(self, rows):
+        self._rows = rows
+        self.searched = []
+
+    def __getattr__(self, name):
+        return getattr(self._rows, name)
+
+    def reduce(self, step):
+        sums = self._rows.reduce(step)
+        self.searched.append(sums.searched)
+        return sums

@@ -1,0 +1,116 @@
+"""Time modeclust beside its peers, in one run.
+
+    python benchmarks/run.py [--only NAME ...] [--repeats 5] [--quick] [--out DIR]
+
+writes results.json, results.md and pictures to out/bench, again after every workload.
+"""
+
+import argparse
+import sys
+import traceback
+import warnings
+from functools import partial
+from pathlib import Path
+
+import environment
+from effort import Effort
+from fits import measure_kmeans, measure_whole_fit
+from growth import CURVES, measure_growth
+from iteration import measure_iteration
+from memory import measure_memory
+from others import OTHERS
+from outside_load import OutsideLoad
+from peers import missing_peers
+from report import write_report
+from start import measure_start
+from timing import seconds
+from workloads import WORKLOADS
+
+PARTS = {
+    "iteration": measure_iteration,
+    "kmeans": measure_kmeans,
+    "whole_fit": measure_whole_fit,
+    "memory": measure_memory,
+}
+NAMES = (*WORKLOADS, *CURVES, *OTHERS, "start")
+
+
+def main():
+    arguments = _parse()
+    warnings.simplefilter("ignore")
+    effort = Effort(arguments.repeats or (1 if arguments.quick else 5), arguments.quick)
+    results = {
+        "environment": environment.describe_environment(),
+        "repeats": effort.repeats,
+        "quick": effort.quick,
+        "left_out": missing_peers(),
+        "failed": [],
+        "outside_cores": {},
+        "workloads": {},
+        "growth": {},
+        "others": {},
+        "start": {},
+    }
+    for line in results["left_out"]:
+        print(line)
+    for name in arguments.only or NAMES:
+        _run(name, arguments, effort, results)
+        write_report(results, arguments.out)
+    print(f"results: {arguments.out / 'results.md'}")
+    return 1 if results["failed"] else 0
+
+
+def _parse():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument(
+        "--parts", nargs="+", choices=PARTS, default=tuple(PARTS), help="what to do with a workload"
+    )
+    parser.add_argument(
+        "--whole-fits", action="store_true", help="time the whole fit on every workload"
+    )
+    parser.add_argument("--repeats", type=int, help="turns; 5 by default, 1 with --quick")
+    parser.add_argument("--quick", action="store_true", help="small data, to see that all works")
+    parser.add_argument("--out", type=Path, default=Path("out/bench"), metavar="DIR")
+    arguments = parser.parse_args()
+    if arguments.repeats is not None and arguments.repeats < 1:
+        parser.error(f"--repeats must be 1 or more, got {arguments.repeats}.")
+    return arguments
+
+
+def _run(name, arguments, effort, results):
+    """Run what goes by this name, and add what it finds to the results."""
+    keep = partial(_keep, results)
+    if name in WORKLOADS:
+        data = WORKLOADS[name].load(effort.quick)
+        own = results["workloads"][name] = {"data": data.describe()}
+        for part in arguments.parts:
+            if part != "whole_fit" or WORKLOADS[name].whole_fit or arguments.whole_fits:
+                keep(own, part, partial(PARTS[part], data, effort), f"{name} {part}")
+    elif name in CURVES:
+        keep(results["growth"], name, partial(measure_growth, CURVES[name], effort), name)
+    elif name in OTHERS:
+        keep(results["others"], name, partial(OTHERS[name], effort), name)
+    else:
+        keep(results, name, partial(measure_start, effort), name)
+
+
+def _keep(results, place, key, measure, label):
+    """Put what `measure` finds into its place; note an error, so that the rest can run."""
+    load = OutsideLoad()
+    try:
+        took, found = seconds(measure)
+    except Exception as error:
+        traceback.print_exc()
+        first_line = str(error).partition("\n")[0]
+        results["failed"].append(f"{label}: {type(error).__name__}: {first_line}")
+        return
+    if found is not None:
+        place[key] = found
+    results["outside_cores"][label] = cores = load.cores()
+    others = "" if cores is None else f", other programs on {cores:.1f} cores"
+    print(f"{label}: {took:.0f} s{others}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,308 @@
+"""The results as Markdown."""
+
+from statistics import mean
+
+from iteration import BARE_READ, OPENING
+from peers import ELKAN, FAISS, INTELEX, LLOYD, OURS
+from start import COLD, THEIRS, WARM
+
+PEERS = (ELKAN, INTELEX, FAISS)
+NOTHING = "-"
+
+
+def to_markdown(results) -> str:
+    """Return all tables for which there are results."""
+    sections = (
+        _environment,
+        _data,
+        _iteration,
+        _iteration_details,
+        _kmeans,
+        _whole_fit,
+        _memory,
+        _growth,
+        _others,
+        _start,
+        _problems,
+    )
+    texts = (section(results) for section in sections)
+    return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def _environment(results):
+    environment = results["environment"]
+    packages = ", ".join(f"{name} {v}" for name, v in environment["packages"].items() if v)
+    quick = " This was a quick run, on small data: it shows that all works, and no more."
+    return (
+        "# Benchmark\n\n"
+        f"{environment['date']}, {environment['system']}, {environment['cores']} cores, "
+        f"{environment['threads']} threads for all, Python {environment['python']}; {packages}.\n\n"
+        f"All that is compared ran in turns, {results['repeats']} times where nothing else is "
+        "said. A ratio is taken within each turn; given are its median and, in brackets, the "
+        "least and the most. Absolute times are this machine's."
+        + (quick if results["quick"] else "")
+        + _outside(results["outside_cores"])
+    )
+
+
+def _outside(cores):
+    """Tell how busy other programs were, which blurs all times."""
+    known = {label: n for label, n in cores.items() if n is not None}
+    if not known:
+        return ""
+    most = max(known, key=known.get)
+    return (
+        f"\n\nMeanwhile other programs used {mean(known.values()):.2f} cores on average, and most, "
+        f"{known[most]:.2f}, in {most}."
+    )
+
+
+def _data(results):
+    rows = [
+        [name, w["data"]["title"], w["data"]["dtype"], w["data"]["source"]]
+        for name, w in results["workloads"].items()
+    ]
+    return _section("Data", ["name", "data", "type", "source"], rows)
+
+
+def _iteration(results):
+    rows = []
+    for title, part in _parts(results, "iteration"):
+        own = part["contestants"]
+        rows.append(
+            [
+                title,
+                _spread(own[OURS]["ratio"]),
+                *(_spread(own[peer]["ratio"]) if peer in own else NOTHING for peer in PEERS),
+                _spread(part["over_bare_read"]),
+                f"{100 * part['searched_share']:.1f}%",
+            ]
+        )
+    header = ["data", "K-modes", *PEERS, "K-modes / bare read", "rows searched"]
+    return _section(
+        "One iteration, over one of scikit-learn's Lloyd",
+        header,
+        rows,
+        "K-modes: gaussian kernel, from K-means centroids and the automatic start to the "
+        '"knn" bandwidth, at most 10 iterations each; the time of the path over its iterations. '
+        "The others: K-means from the first K rows, 1 + M iterations less 1. Bare read: all "
+        "threads sum the numbers of X. Rows searched: those whose nearest centroid the "
+        "bounds left open, of all passes along the path.",
+    )
+
+
+def _iteration_details(results):
+    rows = []
+    for title, part in _parts(results, "iteration"):
+        own = part["contestants"]
+        rows.append(
+            [
+                title,
+                part["run"],
+                _numbers(own[OURS]["iterations"]),
+                _numbers(own[LLOYD]["iterations"]),
+                _milliseconds(own[OURS]),
+                _milliseconds(own[LLOYD]),
+                _milliseconds(own[OPENING]),
+                _milliseconds(own[BARE_READ]),
+                f"{part['pooled_ratio']:.2f}",
+            ]
+        )
+    header = [
+        "data",
+        "K-modes ran",
+        "iterations",
+        "M",
+        "K-modes, ms",
+        "Lloyd, ms",
+        "opening, ms",
+        "bare read, ms",
+        "ratio over all repeats",
+    ]
+    return _section(
+        "What was run for it",
+        header,
+        rows,
+        "Opening: a call of `kmodes_path` with one bandwidth and one iteration; each call counts "
+        "its own to the iterations.",
+    )
+
+
+def _kmeans(results):
+    rows = []
+    for title, part in _parts(results, "kmeans"):
+        own = part["contestants"]
+        rows += [
+            [
+                title,
+                name,
+                _spread(own[name]["ratio"]),
+                _seconds(own[name]),
+                _numbers(own[name]["iterations"]),
+                f"{own[name]['inertia'] / own[LLOYD]['inertia']:.6f}",
+            ]
+            for name in (OURS, LLOYD, *PEERS)
+            if name in own
+        ]
+    header = ["data", "", "time / Lloyd", "seconds", "iterations", "inertia / Lloyd"]
+    return _section(
+        "K-means from one start",
+        header,
+        rows,
+        "From the same k-means++ centroids, tol=1e-4, at most 300 iterations. faiss has no such "
+        "rule: it ran as many iterations as scikit-learn. The inertia is computed from the "
+        "centroids in float64, alike for all.",
+    )
+
+
+def _whole_fit(results):
+    rows = [
+        [
+            title,
+            part["run"],
+            _spread(part["contestants"][OURS]["ratio"]),
+            _seconds(part["contestants"][OURS]),
+            _seconds(part["contestants"][LLOYD]),
+            _spread(part["inertia_ratio"], ".5f"),
+        ]
+        for title, part in _parts(results, "whole_fit")
+    ]
+    header = ["data", "run", "time / KMeans", "K-modes, s", "KMeans, s", "K-means inertia / KMeans"]
+    return _section(
+        "Whole fit, over scikit-learn's KMeans with as many restarts",
+        header,
+        rows,
+        "At most 3 repeats. K-modes: restarts and the whole path.",
+    )
+
+
+def _memory(results):
+    rows = [
+        [title, _mebibytes(part["bytes_of_X"]), *map(_share, part["libraries"].values())]
+        for title, part in _parts(results, "memory")
+    ]
+    return _section(
+        "Memory of a fit beyond X, as a share of X",
+        ["data", "X", "K-modes", "scikit-learn KMeans"],
+        rows,
+        "The peak of a new process over what it held with X loaded and after a small fit; "
+        "n_init=1. Kept: the centroids and labels of the model, along its path where it has one.",
+    )
+
+
+def _share(own):
+    return f"{own['share']:.3f} ({_mebibytes(own['extra'])}, {_mebibytes(own['kept'])} kept)"
+
+
+def _mebibytes(n_bytes):
+    return f"{n_bytes / 2**20:.1f} MiB"
+
+
+def _growth(results):
+    texts = []
+    for curve in results["growth"].values():
+        axis = curve["axis"]
+        rows = [
+            [
+                " x ".join(f"{n:,}" for n in point["shape"][:2]),
+                point["shape"][2],
+                *(f"{1e3 * point['seconds'][name]['median']:.3g}" for name in (OURS, LLOYD)),
+                _spread(point["ratio"]),
+            ]
+            for point in curve["points"]
+        ]
+        header = ["data", "K", "K-modes, ms", "Lloyd, ms", "K-modes / Lloyd"]
+        texts.append(_section(f"An iteration as the {axis} grow", header, rows, curve["run"] + "."))
+        rows = [
+            [f"{step['from']:,} to {step['to']:,}"]
+            + [_spread(step["factor"][name]) for name in (OURS, LLOYD)]
+            for step in curve["factors"]
+        ]
+        texts.append(_table([axis, "K-modes takes times", "Lloyd takes times"], rows))
+    return "\n\n".join(texts)
+
+
+def _others(results):
+    rows = [
+        [
+            part["data"],
+            name,
+            _spread(own["ratio"], ".3g"),
+            _seconds(own),
+            own["n_clusters"],
+            f"{own['adjusted_rand']:.3f}",
+            f"{own['mean_distance']:.4f}",
+            part["run"],
+        ]
+        for part in results["others"].values()
+        for name, own in part["contestants"].items()
+    ]
+    header = [
+        "data",
+        "",
+        "time / theirs",
+        "seconds",
+        "clusters",
+        "adjusted Rand index",
+        "mean distance to centre",
+        "run",
+    ]
+    return _section("Other kinds of clustering", header, rows)
+
+
+def _start(results):
+    if not (start := results["start"]):
+        return ""
+    rows = [
+        ["import", name, _spread(start["import"][name]["ratio"]), _seconds(start["import"][name])]
+        for name in (OURS, THEIRS)
+    ] + [
+        ["first fit", name, _spread(own["ratio"]), _seconds(own)]
+        for name, own in ((name, start["first_fit"][name]) for name in (COLD, WARM, THEIRS))
+    ]
+    return _section(
+        "Start of a new process",
+        ["", "", "time / scikit-learn", "seconds"],
+        rows,
+        "Import: of modeclust and of sklearn.cluster. First fit: on iris, from the start of the "
+        f"process. The first fit compiles {start['compiled_variants']} functions.",
+    )
+
+
+def _problems(results):
+    lines = [f"- {line}" for line in (*results["left_out"], *results["failed"])]
+    return "## Left out or failed\n\n" + "\n".join(lines) if lines else ""
+
+
+def _parts(results, name):
+    """Yield the title of each workload with the part of its results, where there is one."""
+    for workload in results["workloads"].values():
+        if name in workload:
+            yield workload["data"]["title"], workload[name]
+
+
+def _section(title, header, rows, note=""):
+    if not rows:
+        return ""
+    return "\n\n".join(text for text in (f"## {title}", note, _table(header, rows)) if text)
+
+
+def _table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def _spread(summary, form=".2f"):
+    return f"{summary['median']:{form}} ({summary['min']:{form}} to {summary['max']:{form}})"
+
+
+def _numbers(values):
+    return str(values[0]) if len(set(values)) == 1 else ", ".join(map(str, values))
+
+
+def _milliseconds(own):
+    return f"{1e3 * own['seconds']['median']:.3g}"
+
+
+def _seconds(own):
+    return f"{own['seconds']['median']:.3g}"
