@@ -167,3 +167,22 @@ def test_kmeans_over_rows_that_forget_is_the_same(rng):
             results.append(solve_kmeans(rows, start, max_iter=40, tolerance=0.0))
     np.testing.assert_allclose(results[0].centroids, results[1].centroids, rtol=1e-9)
     assert results[0].counts.tolist() == results[1].counts.tolist()
+
+
+def test_a_far_row_that_comes_and_goes_does_not_take_the_mean_along(rng):
+    X = np.append(rng.normal(5.0, 1.0, size=1000), 1e20)[:, None]
+    with MemoryRows(X) as rows:
+        state = solve_kmeans(rows, np.array([[5.0], [-1e19]]), max_iter=50, tolerance=0.0)
+    assert state.converged
+    np.testing.assert_allclose(np.sort(state.centroids.ravel()), [X[:-1].mean(), 1e20])
+
+
+def test_a_far_centroid_does_not_stop_the_others(rng):
+    X = np.vstack([rng.normal(size=(300, 2)), [[1e15, 1e15]]])
+    near = np.array([[1.5, 1.5], [-1.5, -1.5]])
+    with MemoryRows(X) as rows:
+        state = solve(rows, np.vstack([near, X[-1:]]), 0.5, kernel=0, max_iter=500)
+    with MemoryRows(X[:-1]) as rows:
+        alone = solve(rows, near, 0.5, kernel=0, max_iter=500)
+    assert alone.n_iter > 5
+    np.testing.assert_allclose(state.centroids[:2], alone.centroids, rtol=1e-6)

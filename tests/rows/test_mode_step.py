@@ -145,3 +145,47 @@ def test_bits_do_not_depend_on_the_number_of_threads(rng):
             (sums.totals.tobytes(), sums.mass.tobytes(), sums.objective, labels.tobytes())
         )
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_features", [1, 2, 3, 40])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_tiles_without_any_weight_leave_nothing(rng, kernel, n_features, container):
+    X = rng.normal(size=(3000, n_features))
+    weight = np.ones(3000)
+    weight[:2000] = 0
+    centroids = X[:2] + 0.1
+    sums, labels = run(container(X), centroids, 3.0 * n_features, kernel, weight=weight)
+    expected = reference.mode_step(X, labels, centroids, 3.0 * n_features, kernel, weight)
+    np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-10)
+    assert not np.allclose(expected, centroids)
+
+
+def test_a_far_row_of_great_weight_pulls():
+    X = np.array([[0.0], [11.0]])
+    centroids = np.zeros((1, 1))
+    for options in ({"weight": np.array([1e-30, 1.0])}, {"scale": np.array([1e15, 1.0])}):
+        sums, labels = run(X, centroids, 1.0, **options)
+        expected = reference.mode_step(X, labels, centroids, 1.0, "gaussian", **options)
+        assert expected[0, 0] > 10
+        np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-10)
+
+
+def test_labels_are_needed_before_they_can_be_kept(rng):
+    X = rng.normal(size=(20, 2))
+    with MemoryRows(X) as rows, pytest.raises(RuntimeError, match="no labels yet"):
+        rows.reduce(ModeStep(X[:2], 0, 1.0, reassign=False))
+
+
+@pytest.mark.parametrize("n_features", [2, 40, 900])
+def test_bits_over_passes_with_bounds_do_not_depend_on_the_number_of_threads(rng, n_features):
+    X = rng.normal(size=(9000, n_features)).astype(np.float32)
+    results = []
+    for n_jobs in (1, 2, 5):
+        with MemoryRows(X, n_clusters=75, n_jobs=n_jobs) as rows:
+            centroids = X[:75].astype(np.float64)
+            for _ in range(4):
+                sums = rows.reduce(ModeStep(centroids, 0, 1.0 / n_features))
+                centroids = sums.moved(centroids)
+            results.append((centroids.tobytes(), sums.objective, rows.labels().tobytes()))
+    assert results[0] == results[1] == results[2]

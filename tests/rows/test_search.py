@@ -5,11 +5,12 @@ import pytest
 import reference
 from scipy import sparse
 
-from modeclust.rows import bounds
+from modeclust.rows import bounds, mode_step
 from modeclust.rows.bounds import group_rows, group_size, half_gaps, moves_between
 from modeclust.rows.mean_step import MeanStep
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.reading import CentroidLayouts, compiled_form
 
 
 def grid(rng, n_features):
@@ -194,3 +195,68 @@ def test_moves_of_each_centroid_and_of_the_others():
     np.testing.assert_allclose(moves.own, [5.0, 1.0, 2.0], rtol=1e-8)
     np.testing.assert_allclose(moves.others, [2.0, 5.0, 5.0], rtol=1e-8)
     assert moves_between(before[:1], after[:1]).others.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("n_features", [2, 40])
+@pytest.mark.parametrize("n_clusters", [1, 2, 4, 9])
+def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
+    X = rng.normal(size=(2500, n_features))
+    centroids, after = X[:n_clusters].copy(), None
+    with MemoryRows(X) as rows:
+        rows.reduce(ModeStep(centroids, 0, 0.1))
+        for kind in rng.integers(0, 3, size=40):
+            centroids = centroids + rng.choice([0.0, 1e-3, 0.05]) * rng.normal(size=centroids.shape)
+            if kind == 0:
+                rows.reduce(ModeStep(centroids, 0, 0.1, reassign=False))
+                continue
+            rows.reduce(ModeStep(centroids, 0, 0.1) if kind == 1 else MeanStep(centroids, after))
+            after = centroids
+            np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids))
+
+
+@pytest.mark.parametrize("n_clusters", [4, 5, 6, 7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_rows_are_searched_with_and_without_columns(rng, n_clusters, dtype):
+    X = sparse.random(2000, 3000, 0.003, format="csr", rng=rng).astype(dtype)
+    exact = X.toarray().astype(np.float64)
+    centroids = exact[:n_clusters] + 0.01
+    layouts = CentroidLayouts(centroids)
+    rows_of = compiled_form(X)
+    assert layouts.suiting(rows_of, n_searched=5).columns.size == 0
+    assert layouts.suiting(rows_of, n_searched=None).columns.shape == (3000, n_clusters)
+    with MemoryRows(X) as rows:
+        searched = []
+        for _ in range(6):
+            sums = rows.reduce(ModeStep(centroids, 0, 0.1))
+            searched.append(sums.searched)
+            np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
+            centroids = centroids + 1e-4 * rng.normal(size=centroids.shape)
+    assert 0 < searched[-1] < 2000
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-21, 1e20])
+def test_labels_of_rows_of_any_size(rng, monkeypatch, scale):
+    monkeypatch.setattr(bounds, "FEWEST_NUMBERS", 0)
+    for dtype in (np.float32, np.float64):
+        X = (rng.normal(size=(1500, 100)) * scale).astype(dtype)
+        exact = X.astype(np.float64)
+        centroids = exact[:67].copy()
+        with MemoryRows(X) as rows:
+            for _ in range(4):
+                with np.errstate(over="ignore", under="ignore"):
+                    rows.reduce(ModeStep(centroids, 0, 0.0))
+                np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
+                centroids = centroids + 0.05 * scale * rng.normal(size=centroids.shape)
+
+
+def test_a_pass_that_failed_leaves_no_bounds_behind(rng, monkeypatch):
+    X = rng.normal(size=(1000, 3))
+    near, far = X[:5].copy(), X[:5] + 100.0
+    with MemoryRows(X) as rows:
+        rows.reduce(ModeStep(near, 0, 0.1))
+        with monkeypatch.context() as patch:
+            patch.setattr(mode_step, "_sweep", None)
+            with pytest.raises(TypeError):
+                rows.reduce(ModeStep(far, 0, 0.1))
+        rows.reduce(ModeStep(far + 1e-6, 0, 0.1))
+        np.testing.assert_array_equal(rows.labels(), reference.assign(X, far + 1e-6))

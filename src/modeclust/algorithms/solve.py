@@ -17,11 +17,13 @@ from modeclust.rows.protocols import Rows
 Centers = npt.NDArray[np.float64]
 
 # Below this, in units in which the rows are about 1, t would not be finite.
-SMALLEST_BANDWIDTH = 1e-140
+SMALLEST_BANDWIDTH = 1e-120
 # A move this small beside the centroid is the rounding of its coordinates.
 ROUNDING = 1e-15
 # The sums of a cluster that shrank to less than this are taken anew.
 WORN = 1e-3
+# And those of all clusters, where one mean is off by this much beside its coordinates.
+DRIFTED = 1e-7
 
 
 class State(NamedTuple):
@@ -70,10 +72,11 @@ def solve(
         for _ in range(mean_shift_iter - 1):
             moved = rows.reduce(ModeStep(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
-        residual = largest_move(centroids, moved)
+        moves = row_distances(centroids, moved)
+        residual = float(moves.max())
         # Below the second, rounding is all that moves.
-        allowed = max(tol * bandwidth, ROUNDING * max(centroids.max(), -centroids.min()))
-        converged = residual <= allowed and sums.changed == 0
+        allowed = np.maximum(tol * bandwidth, ROUNDING * _sizes(centroids))
+        converged = bool(np.all(moves <= allowed)) and sums.changed == 0
         if converged:
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
@@ -94,14 +97,15 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
         sums, refilled = _refill_empty(rows, centroids, means.sums)
         n_iter += 1
         # The labels of the first pass are new, whatever run left the old ones.
-        if n_iter > 1 and means.changed == 0 and not refilled:
-            residual, converged = 0.0, True
-            break
-        moved = sums.moved(centroids)
-        residual = largest_move(centroids, moved)
-        converged = bool(np.sum(np.square(moved - centroids)) <= tolerance)
-        means.assign(moved)
-        centroids = moved
+        still = n_iter > 1 and means.changed == 0 and not refilled
+        residual = 0.0
+        if not still:
+            moved = sums.moved(centroids)
+            residual = largest_move(centroids, moved)
+            still = bool(np.sum(np.square(moved - centroids)) <= tolerance)
+            means.assign(moved)
+            centroids = moved
+        converged = still and not means.renew_if_drifted()
     return _state(np.inf, centroids, assign(rows, centroids), n_iter, residual, converged)
 
 
@@ -130,8 +134,24 @@ class RunningMeans:
         # rows that lost what it knew of some of them has added those once more.
         worn = np.any(self.sums.mass < WORN * self._largest, where=~empty)
         if worn or self.sums.counts.sum() != self._n_rows:
-            self.sums = self._rows.reduce(MeanStep(centroids))
-            self._largest = self.sums.mass.copy()
+            self._renew()
+
+    def renew_if_drifted(self) -> bool:
+        """Take the sums anew if rounding took them away from the rows; return if it did.
+
+        A row with huge coordinates that came and went leaves its rounding in a cluster.
+        """
+        exact = assign(self._rows, self._centroids).moved(self._centroids)
+        moves = row_distances(exact, self.sums.moved(self._centroids))
+        drifted = bool(np.any(moves > DRIFTED * _sizes(exact)))
+        if drifted:
+            self._renew()
+            self.changed = self._rows.n_rows
+        return drifted
+
+    def _renew(self) -> None:
+        self.sums = self._rows.reduce(MeanStep(self._centroids))
+        self._largest = self.sums.mass.copy()
 
 
 def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
@@ -149,6 +169,12 @@ def assign(rows: Rows, centroids: Centers) -> ModeSums:
 def largest_move(before: Centers, after: Centers) -> float:
     """Return how far the centroid that moved farthest moved."""
     return float(row_distances(before, after).max())
+
+
+def _sizes(centroids: Centers) -> npt.NDArray[np.float64]:
+    """Return the largest coordinate of each centroid."""
+    sizes: npt.NDArray[np.float64] = np.maximum(centroids.max(axis=1), -centroids.min(axis=1))
+    return sizes
 
 
 def spread(rows: Rows) -> float:

@@ -63,8 +63,18 @@ class BlockState:
         """Begin anew, with nothing known of `n_clusters` centroids."""
         self.slack = np.zeros(n_clusters)
         self.drift = np.zeros(n_clusters)
-        self.upper = self.upper[:0]
         self.groups = Groups.none()
+        self.typical = 0.0
+        self.forget_upper()
+
+    def forget_upper(self) -> None:
+        """Give up the bounds on own distances, which only K-means keeps."""
+        self.upper = np.empty(0, dtype=np.float32)
+
+    def check_labels(self) -> None:
+        """Raise an error where no pass has given the rows labels yet."""
+        if self.anchor is None:
+            raise RuntimeError("The rows have no labels yet: a pass that assigns must come first.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,7 @@ class Block:
     weight: npt.NDArray[np.float64]  # sample weights q; empty stands for 1
     inverse_squared_scale: npt.NDArray[np.float64]  # 1 / s^2; empty stands for 1
     state: BlockState
+    negligible: float = 100.0  # t this far above another makes no difference to it
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.compiled import compiled
+from modeclust.compiled import compiled, compiled_inline
 from modeclust.rows.blocks import BlockState, Groups
 from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Csr, Floats
 
@@ -29,6 +29,18 @@ GROUP_SIZES, GROUP_MEMORY = (8, 32), 0.125
 Vector = npt.NDArray[np.float64]
 
 
+@compiled_inline
+def rounded_down(value: float) -> float:
+    """Return a number that in single precision too is not above `value`, and not infinite."""
+    return min(value * (1.0 - 1.2e-7) - 3e-45, 1e38)
+
+
+@compiled_inline
+def rounded_up(value: float) -> float:
+    """Return a number that in single precision too is not below `value`."""
+    return value + 1.2e-7 * abs(value) + 3e-45
+
+
 class Moves(NamedTuple):
     """How far centroids moved, at most."""
 
@@ -41,7 +53,7 @@ class Bounds:
 
     def __init__(self, centroids: npt.NDArray[np.float64]) -> None:
         self._centroids = centroids
-        self._moves: dict[int, Moves] = {}
+        self._moves: dict[int, tuple[npt.NDArray[np.float64], Moves]] = {}
         self._groups: dict[int, list[npt.NDArray[np.int64]]] = {}
 
     @cached_property
@@ -90,8 +102,9 @@ class Bounds:
     def _moves_since(self, before: npt.NDArray[np.float64]) -> Moves:
         # Threads may both find none and make the same one.
         if id(before) not in self._moves:
-            self._moves[id(before)] = moves_between(before, self._centroids)
-        return self._moves[id(before)]
+            # With the array, so that no other takes over its id.
+            self._moves[id(before)] = before, moves_between(before, self._centroids)
+        return self._moves[id(before)][1]
 
 
 def group_size(X: Floats | Csr, n_clusters: int, n_features: int) -> int:

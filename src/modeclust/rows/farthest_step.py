@@ -41,9 +41,10 @@ class FarthestStep:
 
     def add(self, block: Block, farthest: Farthest) -> None:
         """Add one block's rows."""
+        block.state.check_labels()
         distances = np.empty(len(block.labels))
         every = np.arange(len(distances))
-        layout = self._layouts.suiting(block.X)
+        layout = self._layouts.suiting(block.X, n_searched=0)
         fill_own_distances(block.X, 0, every, layout.rows, layout.norms, block.labels, distances)
         pulls = np.ones(len(block.labels))
         if block.weight.size:

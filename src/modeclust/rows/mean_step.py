@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from modeclust.compiled import compiled, unsigned
 from modeclust.rows.blocks import Block, BlockState, Groups
-from modeclust.rows.bounds import SAFE, Bounds
+from modeclust.rows.bounds import SAFE, Bounds, rounded_up
 from modeclust.rows.reading import (
     CentroidLayouts,
     Centroids,
@@ -76,7 +76,8 @@ class MeanStep:
         """Add one block to `sums`, and bring its labels and bounds up to date."""
         state = block.state
         summed = self._has_summed(state)
-        known = self._bounds.carry(state, block.X) and summed
+        measured = state.upper.size > 0
+        known = self._bounds.carry(state, block.X) and measured
         if state.upper.size == 0:
             state.upper = np.empty_like(state.lower)
         added = _sweep(
@@ -166,7 +167,7 @@ def _sweep(
             )
             places = pending[:n_pending]
             fill_own_distances(X, first, places, centers, norms, labels, distances)
-            read += n_pending
+            read += n_pending if summed else n
             n_pending = _find_pending(
                 first, places, labels, lower, upper, slack, drift, half_gaps, distances
             )
@@ -180,8 +181,7 @@ def _sweep(
             )
         for m in range(n_pending):
             i = first + pending[m]
-            own = np.sqrt(distances[pending[m]]) - drift[labels[i]]
-            upper[i] = own + 1.2e-7 * abs(own)
+            upper[i] = rounded_up(np.sqrt(distances[pending[m]]) - drift[labels[i]])
             changed += before[m] != labels[i]
         if summed:
             for m in range(n_pending):
@@ -249,9 +249,8 @@ def _find_pending(
         bound = lower[i] - slack[k]
         bound = bound if bound > half_gaps[k] else half_gaps[k]
         if own < bound * bound * SAFE:
-            # Kept with the drift of today, in single precision, rounded up.
-            own = np.sqrt(own) - drift[k]
-            upper[i] = own + 1.2e-7 * abs(own)
+            # Kept with the drift of today.
+            upper[i] = rounded_up(np.sqrt(own) - drift[k])
             continue
         places[n] = places[m]
         n += 1

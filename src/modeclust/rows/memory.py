@@ -88,6 +88,7 @@ class MemoryRows:
     def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
         """Give each row a local scale, or all the scale 1."""
         self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
+        self._negligible = negligible_excess(self.weight, self.inverse_squared_scale)
 
     def reduce(self, step: Step[P]) -> P:
         """Do one pass over the rows, and return what it leaves of all of them."""
@@ -164,7 +165,7 @@ class MemoryRows:
         out = np.empty((self.n_rows, len(centroids)), dtype=self.dtype)
 
         def measure(block: Block) -> None:
-            _fill_distances(block.X, layouts.suiting(block.X), out[block.rows])
+            _fill_distances(block.X, layouts.suiting(block.X, n_searched=0), out[block.rows])
 
         self._for_each_block(measure, lambda _: None)
         return out
@@ -206,7 +207,24 @@ class MemoryRows:
             weight=self.weight[rows],
             inverse_squared_scale=self.inverse_squared_scale[rows],
             state=self._states[first],
+            negligible=self._negligible,
         )
+
+
+def negligible_excess(
+    weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
+) -> float:
+    """Return how far t must be above the smallest one for a row not to matter.
+
+    A gaussian weight of exp(-50) of another: a million of such rows do not change the last bit
+    of its sum. More, where sample weights or scales make up for it; not beyond what `exp` takes.
+    """
+    spread = 0.0
+    for factors in (weight, inverse_squared_scale):
+        positive = factors[factors > 0]
+        if positive.size:
+            spread += float(np.log(positive.max()) - np.log(positive.min()))
+    return min(100.0 + 2.0 * spread, 600.0)
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -17,12 +17,10 @@ from modeclust.rows.room import Room, room_for
 from modeclust.rows.search import search_pending
 from modeclust.rows.summing import add_tile, means
 
-# A gaussian weight of exp(-50) or less of the largest one: a whole block of such rows does not
-# change the last bit of the sums.
-NEGLIGIBLE = 100.0
 # Sums stay at a reference until a row is nearer by more than this, which is cheaper than to
 # bring them to each new smallest t.
 RISE = 64.0
+NO_GAPS = np.empty(0)
 
 
 @dataclass
@@ -101,19 +99,22 @@ class ModeStep:
     def add(self, block: Block, sums: ModeSums) -> None:
         """Add one block's rows to `sums`, and bring its labels and bounds up to date."""
         state = block.state
+        if not self.reassign:
+            state.check_labels()
         known = not self.reassign or self._bounds.carry(state, block.X)
-        state.upper = state.upper[:0]
+        state.forget_upper()
         added = _sweep(
             block.X,
             block.start,
             block.weight,
             block.inverse_squared_scale,
+            block.negligible,
             self._layouts.suiting(block.X, state.n_searched if known else None),
             self.kernel,
             self.inverse_squared_bandwidth,
             self.reassign,
             known,
-            self._bounds.half_gaps,
+            self._bounds.half_gaps if known and self.reassign else NO_GAPS,
             state.groups,
             room_for(block.X, *self.centroids.shape),
             state.labels,
@@ -133,7 +134,8 @@ class ModeStep:
         sums.weight += added.weight
         sums.changed += added.changed
         sums.searched += added.searched
-        state.n_searched = added.searched
+        if self.reassign:
+            state.n_searched = added.searched
 
     @cached_property
     def _bounds(self) -> Bounds:
@@ -160,11 +162,12 @@ def _sweep(
     start: int,
     weight: Any,  # (n,), or empty for 1
     inverse_squared_scale: Any,  # (n,), or empty for 1
+    negligible: float,
     centroids: Centroids,
     kernel: int,
     inverse_squared_bandwidth: float,
     reassign: bool,
-    known: bool,  # whether the labels can be relied on
+    known: bool,  # whether there are labels and bounds
     half_gaps: Any,  # (K,)
     groups: Groups,
     room: Room,
@@ -183,7 +186,7 @@ def _sweep(
     centers, norms = centroids.rows, centroids.norms
     distances, pending, every = room.distances, room.pending, room.every
     sums = (reference, mass, totals, counts, nearest, nearest_distance)
-    weights = (weight, inverse_squared_scale)
+    weights = (weight, inverse_squared_scale, negligible)
     n_rows = row_count(X)
     objective = inertia = total_weight = 0.0
     changed = searched = 0
@@ -252,7 +255,7 @@ def _weigh(
     sums: Any,
 ) -> Any:
     """Write the pulls of a tile's rows; return their objective, inertia and weight."""
-    weight, inverse_squared_scale = weights
+    weight, inverse_squared_scale, negligible = weights
     reference, mass, totals, counts, nearest, nearest_distance = sums
     q = precision = room.ones
     distances, excess, pulls = room.distances, room.excess, room.pulls
@@ -274,7 +277,7 @@ def _weigh(
         k = unsigned(labels[first + m])
         counts[k] += 1
         nearer = distances[m] < nearest_distance[k]
-        # Without scales, the reference is the nearest row's t.
+        # Without scales, no row but a nearer one can lower the reference.
         if (nearer or (scaled and excess[m] < reference[k])) and q[m] > 0.0:
             if nearer:
                 nearest_distance[k] = distances[m]
@@ -291,17 +294,19 @@ def _weigh(
             k = unsigned(labels[first + m])
             own_heights[m] = heights[k]
             # A row without weight may be nearer by any amount.
-            excess[m] = min(max(excess[m] - reference[k], -RISE), NEGLIGIBLE)
+            excess[m] = min(max(excess[m] - reference[k], -RISE), negligible)
         exp_of_minus_half(excess, n, room.bits, room.bits_as_floats, pulls)
         for m in range(n):
-            pull = q[m] * pulls[m] if excess[m] < NEGLIGIBLE else 0.0
+            pull = q[m] * pulls[m] if excess[m] < negligible else 0.0
             objective += pull * own_heights[m]
             pulls[m] = pull
     else:
         for m in range(n):
             t = excess[m]
             objective += q[m] * profile(kernel, t)
-            pulls[m] = q[m] * relative_pull(kernel, t, reference[labels[first + m]])
+            # Without weight, not even next to a cluster that has none yet.
+            pull = relative_pull(kernel, t, reference[labels[first + m]]) if q[m] > 0.0 else 0.0
+            pulls[m] = q[m] * pull
     if scaled:
         for m in range(n):
             pulls[m] *= precision[m]

@@ -31,7 +31,7 @@ class Room(NamedTuple):
     lowest: npt.NDArray[np.float64]  # (batch,) the lowest score
     second: npt.NDArray[np.float64]  # (batch,) the second
     margins: npt.NDArray[np.float64]  # (batch,) how much a score may be off by
-    open: npt.NDArray[np.bool_]  # (batch, K) groups that may have the nearest centroid
+    open: npt.NDArray[np.bool_]  # (batch, K) whether a group may have the nearest; the first G
     own_before: npt.NDArray[np.float64]  # (batch,) squared distances before the search
     subset: npt.NDArray[np.int64]  # (batch,) rows to which a group is open
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference

@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from modeclust.compiled import compiled, compiled_inline, unsigned
 from modeclust.rows.blocks import Groups
-from modeclust.rows.bounds import SAFE
+from modeclust.rows.bounds import SAFE, rounded_down
 from modeclust.rows.reading import (
     FEWEST_FOR_PRODUCTS,
     INLINED,
@@ -28,9 +28,6 @@ from modeclust.rows.room import Room
 
 # Squared distances that differ by less, relatively, are a tie.
 TIE = 1e-12
-LARGEST_BOUND = 1e38
-# The score of a centroid that is known not to be the nearest.
-FARTHEST = 3e38
 
 
 @compiled_inline
@@ -258,7 +255,7 @@ def _fill_sparse_products(
             scores[m, k] = 0.0
         squared_norm = 0.0
         for p in range(begin, end):
-            x, j = data[p], unsigned(indices[p])
+            x, j = np.float64(data[p]), unsigned(indices[p])
             squared_norm += x * x
             for k in range(columns.shape[1]):
                 scores[m, k] += x * columns[j, k]
@@ -326,7 +323,8 @@ def _close_groups(
 ) -> None:
     """Make the scores of groups that are not open the farthest, but for the own centroid."""
     of, members, edges = groups.of, groups.members, groups.edges
-    farthest = scores.dtype.type(FARTHEST)
+    # The score of a centroid that is known not to be the nearest.
+    farthest = scores.dtype.type(3e38 if scores.itemsize == 4 else 1e307)
     for m in range(rows.size):
         for g in range(edges.size - 1):
             if not is_open[m, g]:
@@ -334,7 +332,7 @@ def _close_groups(
                     scores[m, members[e]] = farthest
         own = labels[first + rows[m]]
         if not is_open[m, of[own]]:
-            scores[m, own] = min(own_before[m], FARTHEST)
+            scores[m, own] = min(own_before[m], farthest)
 
 
 @compiled
@@ -365,15 +363,14 @@ def _renew_groups(
                         least = scores[m, members[e]]
                 # Not so where scores are too large to be relied on.
                 bound = np.sqrt(max(least - margins[m], 0.0)) if margins[m] < np.inf else 0.0
-                bound = (bound * SAFE + group_slack[g]) * (1.0 - 1.2e-7)
-                group_lower[i, g] = min(bound, LARGEST_BOUND)
+                group_lower[i, g] = rounded_down(bound * SAFE + group_slack[g])
             else:
                 bound = group_lower[i, g] - group_slack[g]
                 if here != there and of[there] == g:
                     # Its centroid of before is one of the others now.
                     bound = min(bound, np.sqrt(own_before[m]) * SAFE)
-                    group_lower[i, g] = (bound + group_slack[g]) * (1.0 - 1.2e-7)
-                lower[i] = min(lower[i], (bound + slack[here]) * (1.0 - 1.2e-7))
+                    group_lower[i, g] = rounded_down(bound + group_slack[g])
+                lower[i] = min(lower[i], rounded_down(bound + slack[here]))
 
 
 @compiled
@@ -421,22 +418,23 @@ def _settle(
     scores, lowest, second = room.scores, room.lowest, room.second
     distances, margins = room.distances, room.margins
     largest = np.sqrt(norms.max())
-    too_large = 1e18 if scores.itemsize == 4 else 1e150
+    # Between these, no square of a score's dtype overflows or loses digits.
+    smallest, greatest = (1e-15, 1e18) if scores.itemsize == 4 else (1e-140, 1e150)
     for m in range(rows.size):
         i = first + rows[m]
         nearest = distances[rows[m]]
         reach = np.sqrt(nearest) + largest  # at least |x|
         margin = 2.0 * (rounding * reach**2 + TIE * nearest)
-        margins[m] = margin if reach < too_large else np.inf
+        reliable = smallest < reach < greatest
+        margins[m] = margin if reliable else np.inf
         bound = nearest + (second[m] - lowest[m]) - margin
-        if not second[m] > lowest[m] + margin or not reach < too_large:
-            limit = lowest[m] + margin if reach < too_large else np.inf
+        if not second[m] > lowest[m] + margin or not reliable:
+            limit = lowest[m] + margin if reliable else np.inf
             labels[i] = _nearest_by_differences(X, i, centers, norms, scores[m], limit)
             fill_own_distances(X, first, rows[m : m + 1], centers, norms, labels, distances)
             bound = distances[rows[m]]
-        # Kept with the slack of today, in single precision, rounded down, never infinite.
-        bound = (np.sqrt(max(bound, 0.0)) * SAFE + slack[labels[i]]) * (1.0 - 1.2e-7)
-        lower[i] = min(bound, LARGEST_BOUND)
+        # Kept with the slack of today.
+        lower[i] = rounded_down(np.sqrt(max(bound, 0.0)) * SAFE + slack[labels[i]])
 
 
 @compiled
