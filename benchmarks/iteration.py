@@ -59,6 +59,7 @@ def peer_timer(fit, X, n_clusters, effort: Effort):
 
     def time_iteration(_repeat):
         spent, difference, n_iter = 0.0, 0.0, 0
+        fit(X, start, 1, 0.0)  # the first after another library is slow: its threads are asleep
         while spent < effort.shortest_timing:
             few, first = seconds(lambda: fit(X, start, 1, 0.0))
             many, last = seconds(lambda: fit(X, start, 1 + effort.lloyd_iterations, 0.0))
