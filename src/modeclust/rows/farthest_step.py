@@ -1,13 +1,13 @@
 """A pass that finds the rows farthest from their own centroids."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from modeclust.rows.blocks import Block
-from modeclust.rows.reading import CentroidLayouts, fill_own_distances
+from modeclust.rows.centroid_step import CentroidStep
+from modeclust.rows.reading import fill_own_distances
 
 
 @dataclass
@@ -29,10 +29,9 @@ class Farthest:
 
 
 @dataclass(frozen=True)
-class FarthestStep:
+class FarthestStep(CentroidStep):
     """Find the `n_wanted` rows of positive weight farthest from their centroids."""
 
-    centroids: npt.NDArray[np.float64]
     n_wanted: int
 
     def start(self) -> Farthest:
@@ -55,7 +54,3 @@ class FarthestStep:
         farthest.merge(
             Farthest(self.n_wanted, block.start + present, distances[present], pulls[present])
         )
-
-    @cached_property
-    def _layouts(self) -> CentroidLayouts:
-        return CentroidLayouts(self.centroids)

@@ -1,7 +1,6 @@
 """One pass of K-means over the rows, which reads only rows whose label may have changed."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -9,9 +8,9 @@ import numpy.typing as npt
 
 from modeclust.compiled import compiled, unsigned
 from modeclust.rows.blocks import Block, BlockState, Groups
-from modeclust.rows.bounds import SAFE, Bounds, rounded_up
+from modeclust.rows.bounds import SAFE, rounded_up
+from modeclust.rows.centroid_step import CentroidStep
 from modeclust.rows.reading import (
-    CentroidLayouts,
     Centroids,
     add_row,
     fill_own_distances,
@@ -57,7 +56,7 @@ class MeanSums:
 
 
 @dataclass(frozen=True)
-class MeanStep:
+class MeanStep(CentroidStep):
     """Assign each row to its nearest centroid, and sum what that changes.
 
     A block that took part in the pass with the centroids `after` adds the rows whose label
@@ -65,7 +64,6 @@ class MeanStep:
     its rows.
     """
 
-    centroids: npt.NDArray[np.float64]  # (K, D)
     after: npt.NDArray[np.float64] | None = None
 
     def start(self) -> MeanSums:
@@ -114,14 +112,6 @@ class MeanStep:
             and state.upper.size > 0
             and (state.anchor is self.after or np.array_equal(state.anchor, self.after))
         )
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        return Bounds(self.centroids)
-
-    @cached_property
-    def _layouts(self) -> CentroidLayouts:
-        return CentroidLayouts(self.centroids)
 
 
 class Totals(NamedTuple):

@@ -1,7 +1,6 @@
 """One pass over the rows: assign, weigh, sum (eq. 3 and section 2 of the paper)."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,8 +10,9 @@ from modeclust.compiled import compiled, unsigned
 from modeclust.exponential import exp_of_minus_half
 from modeclust.kernels import GAUSSIAN, has_compact_support, profile, relative_pull
 from modeclust.rows.blocks import Block, Groups
-from modeclust.rows.bounds import SAFE, Bounds
-from modeclust.rows.reading import CentroidLayouts, Centroids, fill_own_distances, row_count
+from modeclust.rows.bounds import SAFE
+from modeclust.rows.centroid_step import CentroidStep
+from modeclust.rows.reading import Centroids, fill_own_distances, row_count
 from modeclust.rows.room import Room, room_for
 from modeclust.rows.search import search_pending
 from modeclust.rows.summing import add_tile, means
@@ -84,10 +84,9 @@ class ModeSums:
 
 
 @dataclass(frozen=True)
-class ModeStep:
+class ModeStep(CentroidStep):
     """Assign each row to its nearest centroid, or keep its label, and sum its pull."""
 
-    centroids: npt.NDArray[np.float64]  # (K, D)
     kernel: int
     inverse_squared_bandwidth: float  # 0 is an infinite bandwidth: K-means
     reassign: bool = True
@@ -136,14 +135,6 @@ class ModeStep:
         sums.searched += added.searched
         if self.reassign:
             state.n_searched = added.searched
-
-    @cached_property
-    def _bounds(self) -> Bounds:
-        return Bounds(self.centroids)
-
-    @cached_property
-    def _layouts(self) -> CentroidLayouts:
-        return CentroidLayouts(self.centroids)
 
 
 class Totals(NamedTuple):

@@ -34,6 +34,7 @@ class Room(NamedTuple):
     open: npt.NDArray[np.bool_]  # (batch, K) whether a group may have the nearest; the first G
     own_before: npt.NDArray[np.float64]  # (batch,) squared distances before the search
     subset: npt.NDArray[np.int64]  # (batch,) rows to which a group is open
+    clusters: npt.NDArray[np.int64]  # (K,) 0, 1, 2, ...
     heights: npt.NDArray[np.float64]  # (K,) the kernel at each reference
     own_heights: npt.NDArray[np.float64]  # (n,)
     ones: npt.NDArray[np.float64]  # (n,) the weights where none are given
@@ -82,6 +83,7 @@ def _make_room(dense: bool, dtype: np.dtype[Any], n_clusters: int, n_features: i
         open=np.empty((SEARCH_ROWS, n_clusters), dtype=np.bool_),
         own_before=np.empty(SEARCH_ROWS),
         subset=np.empty(SEARCH_ROWS, dtype=np.int64),
+        clusters=np.arange(n_clusters),
         heights=np.empty(n_clusters),
         own_heights=np.empty(n),
         ones=np.ones(n),

@@ -111,7 +111,15 @@ def _fill_scores(X, first, rows, known, centroids, groups, room, labels):  # typ
                         X, first, rows, centroids.rounded, groups, room.open, room.subset, scores
                     )
                 else:
-                    _fill_products(X, first, rows, centroids.rounded, scores)
+                    _fill_products(
+                        X,
+                        first,
+                        rows,
+                        room.every[: rows.size],
+                        room.clusters,
+                        centroids.rounded,
+                        scores,
+                    )
                 _complete_products(X, first, rows, centroids.norms, scores)
                 if known and groups.slack.size > 0:
                     _close_groups(first, rows, groups, room.open, room.own_before, labels, scores)
@@ -149,20 +157,22 @@ def _fill_squared_distances(X: Any, first: int, rows: Any, columns: Any, scores:
                 scores[m, k] += (p * p + q * q) + (r * r + s * s)
 
 
-@compiled_inline
-def _fill_products(X: Any, first: int, rows: Any, centroids: Any, scores: Any) -> None:
-    """Write x . c for long rows, four centroids at a time for all rows.
+@compiled
+def _fill_products(
+    X: Any, first: int, rows: Any, subset: Any, members: Any, centroids: Any, scores: Any
+) -> None:
+    """Write x . c for a subset of the long rows and some centroids, four of them at a time.
 
     Nearly as fast as a matrix product of BLAS for many rows and faster for few, and the rows
     need not be gathered.
     """
     zero = scores.dtype.type(0)  # the sums are in the rows' own precision
-    n_clusters = centroids.shape[0]
-    whole = n_clusters - n_clusters % 4
-    for k in range(0, whole, 4):
-        one, two = centroids[k], centroids[k + 1]
-        three, four = centroids[k + 2], centroids[k + 3]
-        for m in range(rows.size):
+    whole = members.size - members.size % 4
+    for e in range(0, whole, 4):
+        k, q, r, t = members[e], members[e + 1], members[e + 2], members[e + 3]
+        one, two, three, four = centroids[k], centroids[q], centroids[r], centroids[t]
+        for s in range(subset.size):
+            m = subset[s]
             x = X[first + rows[m]]
             a = b = c = d = zero
             for j in range(x.size):
@@ -171,12 +181,14 @@ def _fill_products(X: Any, first: int, rows: Any, centroids: Any, scores: Any) -
                 c += x[j] * three[j]
                 d += x[j] * four[j]
             scores[m, k] = a
-            scores[m, k + 1] = b
-            scores[m, k + 2] = c
-            scores[m, k + 3] = d
-    for k in range(whole, n_clusters):
+            scores[m, q] = b
+            scores[m, r] = c
+            scores[m, t] = d
+    for e in range(whole, members.size):
+        k = members[e]
         one = centroids[k]
-        for m in range(rows.size):
+        for s in range(subset.size):
+            m = subset[s]
             x = X[first + rows[m]]
             a = zero
             for j in range(x.size):
@@ -197,43 +209,14 @@ def _fill_group_products(
 ) -> None:
     """Do the same for the groups that are open to each row."""
     members, edges = groups.members, groups.edges
-    zero = scores.dtype.type(0)
     for g in range(edges.size - 1):
         n = 0
         for m in range(rows.size):
             if is_open[m, g]:
                 subset[n] = m
                 n += 1
-        if n == 0:
-            continue
-        end = edges[g + 1]
-        whole = end - (end - edges[g]) % 4
-        for e in range(edges[g], whole, 4):
-            k, q, r, t = members[e], members[e + 1], members[e + 2], members[e + 3]
-            one, two, three, four = centroids[k], centroids[q], centroids[r], centroids[t]
-            for s in range(n):
-                m = subset[s]
-                x = X[first + rows[m]]
-                a = b = c = d = zero
-                for j in range(x.size):
-                    a += x[j] * one[j]
-                    b += x[j] * two[j]
-                    c += x[j] * three[j]
-                    d += x[j] * four[j]
-                scores[m, k] = a
-                scores[m, q] = b
-                scores[m, r] = c
-                scores[m, t] = d
-        for e in range(whole, end):
-            k = members[e]
-            one = centroids[k]
-            for s in range(n):
-                m = subset[s]
-                x = X[first + rows[m]]
-                a = zero
-                for j in range(x.size):
-                    a += x[j] * one[j]
-                scores[m, k] = a
+        of_group = members[edges[g] : edges[g + 1]]
+        _fill_products(X, first, rows, subset[:n], of_group, centroids, scores)
 
 
 @compiled
