@@ -132,3 +132,9 @@ def test_scales_and_adaptive_exclude_each_other():
 def test_bad_bandwidths(bandwidths, message):
     with pytest.raises(ValueError, match=message):
         kmodes_path(GOOD, 3, bandwidths=bandwidths)
+
+
+@pytest.mark.parametrize("bandwidths", [["a", 1.0], [[2.0], [1.0, 0.5]]])
+def test_bandwidths_that_are_no_numbers(bandwidths):
+    with pytest.raises(ValueError, match="bandwidths must be a list of numbers, got"):
+        kmodes_path(np.arange(20.0)[:, None], 2, bandwidths=bandwidths)

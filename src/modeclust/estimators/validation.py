@@ -122,7 +122,10 @@ def is_array(init: Any) -> bool:
 
 def check_bandwidths(bandwidths: Any) -> Doubles:
     """Return bandwidths as a positive, strictly decreasing float64 array."""
-    values = np.asarray(bandwidths, dtype=np.float64)
+    try:
+        values = np.asarray(bandwidths, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"bandwidths must be a list of numbers, got {bandwidths!r}.") from error
     if values.ndim != 1 or values.size == 0:
         raise ValueError(
             f"bandwidths must be a one-dimensional sequence of at least one number, "
