@@ -125,7 +125,9 @@ def check_bandwidths(bandwidths: Any) -> Doubles:
     try:
         values = np.asarray(bandwidths, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"bandwidths must be a list of numbers, got {bandwidths!r}: {error}") from error
+        raise ValueError(
+            f"bandwidths must be a list of numbers, got {bandwidths!r}: {error}"
+        ) from error
     if values.ndim != 1 or values.size == 0:
         raise ValueError(
             f"bandwidths must be a one-dimensional sequence of at least one number, "
