@@ -44,7 +44,7 @@ def plan_course(X, n_clusters, n_bandwidths) -> Course:
 def scout(X, course: Course) -> Scouting:
     """Follow the course once, and note where it leads and how many rows are searched."""
     with MemoryRows(X, n_clusters=len(course.means)) as rows:
-        watched = _WatchedRows(rows)
+        watched = WatchedRows(rows)
         states = follow(
             watched,
             course.means.astype(np.float64),
@@ -106,7 +106,7 @@ def _follow(X, course, path_iter):
     return total, int(path.n_iter.sum())
 
 
-class _WatchedRows:
+class WatchedRows:
     """Rows that note how many of them each pass had to search."""
 
     def __init__(self, rows):
@@ -118,5 +118,6 @@ class _WatchedRows:
 
     def reduce(self, step):
         sums = self._rows.reduce(step)
-        self.searched.append(sums.searched)
+        if hasattr(sums, "searched"):
+            self.searched.append(sums.searched)
         return sums

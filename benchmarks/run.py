@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import environment
+from bounds import measure_bounds
 from effort import Effort
 from fits import measure_kmeans, measure_whole_fit
 from growth import CURVES, measure_growth
@@ -32,7 +33,8 @@ PARTS = {
     "whole_fit": measure_whole_fit,
     "memory": measure_memory,
 }
-NAMES = (*WORKLOADS, *CURVES, *OTHERS, "start")
+SINGLE = {"bounds": measure_bounds, "start": measure_start}
+NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 
 
 def main():
@@ -49,6 +51,7 @@ def main():
         "workloads": {},
         "growth": {},
         "others": {},
+        "bounds": [],
         "start": {},
     }
     for line in results["left_out"]:
@@ -92,7 +95,7 @@ def _run(name, arguments, effort, results):
     elif name in OTHERS:
         keep(results["others"], name, partial(OTHERS[name], effort), name)
     else:
-        keep(results, name, partial(measure_start, effort), name)
+        keep(results, name, partial(SINGLE[name], effort), name)
 
 
 def _keep(results, place, key, measure, label):

@@ -2,6 +2,7 @@
 
 from statistics import mean
 
+from bounds import GROUPS, HAMERLY
 from iteration import BARE_READ, OPENING
 from peers import ELKAN, FAISS, INTELEX, LLOYD, OURS
 from start import COLD, THEIRS, WARM
@@ -22,6 +23,7 @@ def to_markdown(results) -> str:
         _memory,
         _growth,
         _others,
+        _bounds,
         _start,
         _problems,
     )
@@ -248,6 +250,41 @@ def _others(results):
         "run",
     ]
     return _section("Other kinds of clustering", header, rows)
+
+
+def _bounds(results):
+    rows = [
+        [
+            " x ".join(f"{n:,}" for n in cell["shape"][:2]),
+            cell["shape"][2],
+            cell["chosen"],
+            *(text for part in ("K-means", "path") for text in _bounds_of(cell[part])),
+        ]
+        for cell in results["bounds"]
+    ]
+    header = ["data", "K", "chosen"]
+    for part in ("K-means", "path"):
+        header += [f"{part}: Hamerly's", "groups", "searched", "searching at most"]
+    return _section(
+        "What bounds spare",
+        header,
+        rows,
+        "Times over those without bounds, of K-means and of a path on blobs; the share of rows "
+        "searched with Hamerly's bounds, and how much of their time that can be at most: what "
+        "bounds that settle every row could still spare.",
+    )
+
+
+def _bounds_of(part):
+    contestants, searched = part["contestants"], part["searched"][HAMERLY]
+    ratio = contestants[HAMERLY]["ratio"]
+    groups = contestants.get(GROUPS)
+    return [
+        _spread(ratio),
+        NOTHING if groups is None else _spread(groups["ratio"]),
+        f"{searched:.1%}",
+        f"{min(1.0, searched / ratio['median']):.0%}",
+    ]
 
 
 def _start(results):

@@ -3,6 +3,7 @@ import pytest
 import reference
 
 from modeclust.algorithms.homotopy import automatic_start, follow, restart_kmeans, schedule
+from modeclust.algorithms.solve import evaluate
 from modeclust.kernels import KERNELS
 from modeclust.rows.memory import MemoryRows
 
@@ -20,6 +21,45 @@ def test_each_bandwidth_starts_from_the_last(rng):
         expected = reference.kmodes(X, expected, bandwidth, n_iter)
         np.testing.assert_allclose(state.centroids, expected, rtol=1e-10)
         assert (state.bandwidth, state.n_iter) == (bandwidth, n_iter)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_state_on_the_way_is_measured_at_its_own_bandwidth(rng, kernel, weighted):
+    X = rng.normal(size=(300, 2)) * 3
+    # At the last bandwidths a compact kernel does not reach the rows of the third cluster.
+    X[200:] = 40 + 10 * rng.choice([-1, 1], size=(100, 2))
+    start = np.array([[0.0, 0.0], [1.0, 1.0], [40.0, 40.0]])
+    weight, scale = rng.uniform(0.5, 2.0, size=(2, 300)) if weighted else (None, None)
+    bandwidths = [40.0, 12.0, 4.0, 2.0, 1.0]
+    options = {**OPTIONS, "kernel": KERNELS[kernel], "tol": 0.0, "max_iter": 3}
+    with MemoryRows(X, weight=weight, scale=scale) as rows:
+        n_passes = []
+        states = list(follow(_Counted(rows, n_passes), start, bandwidths, **options))
+        assert len(n_passes) == 1 + 3 * len(bandwidths)
+        for state in states:
+            alone = evaluate(rows, state, state.centroids, KERNELS[kernel])
+            assert state.objective == pytest.approx(alone.objective, rel=1e-13)
+            assert state.unsupported.tolist() == alone.unsupported.tolist()
+            assert state.counts.tolist() == alone.counts.tolist()
+            assert state.nearest.tolist() == alone.nearest.tolist()
+            assert state.inertia == pytest.approx(alone.inertia, rel=1e-13)
+    if kernel in ("epanechnikov", "biweight") and not weighted:
+        assert states[-2].unsupported[2]
+
+
+class _Counted:
+    """Rows that note each pass over them."""
+
+    def __init__(self, rows, passes):
+        self._rows, self._passes = rows, passes
+
+    def __getattr__(self, name):
+        return getattr(self._rows, name)
+
+    def reduce(self, step):
+        self._passes.append(step)
+        return self._rows.reduce(step)
 
 
 def test_the_end_of_the_path_is_a_mode_of_every_cluster(rng):

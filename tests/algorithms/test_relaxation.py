@@ -50,6 +50,19 @@ def test_steps_are_plain_at_first_and_never_longer_than_allowed(rng):
         centroids = reached
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_objective_never_falls_with_weights_and_scales(rng, kernel):
+    X, _ = make_moons(400, noise=0.1, random_state=1)
+    weight, scale = rng.uniform(0.0, 3.0, 400), rng.uniform(0.5, 2.0, 400)
+    options = {"kernel": KERNELS[kernel], "tol": 0.0}
+    with MemoryRows(X, weight=weight, scale=scale) as rows:
+        objectives = [
+            solve(rows, X[:4], 0.3, max_iter=n, **options).objective for n in range(3 * PLAIN_STEPS)
+        ]
+    assert np.all(np.diff(objectives) >= -1e-14)
+    assert objectives[-1] > objectives[0]
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "cauchy", "biweight"])
 def test_fewer_iterations_to_the_same_objective_which_never_falls(kernel):
     X, _ = make_moons(800, noise=0.05, random_state=0)

@@ -1,6 +1,7 @@
 """From the best of several K-means runs down to the target bandwidth."""
 
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,8 @@ from modeclust.algorithms.solve import (
     assign,
     inverse_square,
     largest_move,
-    solve,
     solve_kmeans,
+    solve_onward,
     spread,
 )
 from modeclust.rows.mode_step import ModeStep
@@ -47,15 +48,18 @@ def follow(
 
     At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
     """
-    for i, bandwidth in enumerate(bandwidths):
-        state = solve(
+    opening = None
+    for bandwidth, next_bandwidth in zip_longest(bandwidths, bandwidths[1:]):
+        state, opening = solve_onward(
             rows,
             centroids,
             float(bandwidth),
+            opening,
             kernel=kernel,
-            max_iter=max_iter if i == len(bandwidths) - 1 else path_iter,
+            max_iter=max_iter if next_bandwidth is None else path_iter,
             mean_shift_iter=mean_shift_iter,
             tol=tol,
+            next_bandwidth=next_bandwidth,
         )
         centroids = state.centroids
         yield state

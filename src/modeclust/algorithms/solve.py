@@ -1,6 +1,7 @@
 """K-modes at one bandwidth, and K-means, which is K-modes at an infinite one."""
 
 import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -63,10 +64,40 @@ def solve(
     state returned is that of one last assignment: its labels, counts and objective belong to
     its centroids.
     """
+    state, _ = solve_onward(
+        rows,
+        centroids,
+        bandwidth,
+        None,
+        kernel=kernel,
+        max_iter=max_iter,
+        mean_shift_iter=mean_shift_iter,
+        tol=tol,
+    )
+    return state
+
+
+def solve_onward(
+    rows: Rows,
+    centroids: Centers,
+    bandwidth: float,
+    opening: ModeSums | None,
+    *,
+    kernel: int,
+    max_iter: int,
+    mean_shift_iter: int,
+    tol: float,
+    next_bandwidth: float | None = None,
+) -> tuple[State, ModeSums | None]:
+    """Do the same as `solve` on the way to the `next_bandwidth`, and spare passes.
+
+    Where the pass that measures the state has to be made anyway, it takes the sums that the
+    next bandwidth begins with too: they are returned, to be given as `opening` there.
+    """
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = rows.reduce(ModeStep(centroids, kernel, scale))
+    sums = opening or rows.reduce(ModeStep(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
         for _ in range(mean_shift_iter - 1):
@@ -80,8 +111,16 @@ def solve(
         if converged:
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
+        if n_iter == max_iter and next_bandwidth is not None:
+            step = ModeStep(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
+            onward = rows.reduce(step)
+            # A pass of its own at the next bandwidth would change no label.
+            return (
+                _state(bandwidth, centroids, onward, n_iter, residual, converged, there=True),
+                replace(onward, changed=0),
+            )
         sums = rows.reduce(ModeStep(centroids, kernel, scale))
-    return _state(bandwidth, centroids, sums, n_iter, residual, converged)
+    return _state(bandwidth, centroids, sums, n_iter, residual, converged), None
 
 
 def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
@@ -210,15 +249,19 @@ def _state(
     n_iter: int,
     residual: float,
     converged: bool,
+    *,
+    there: bool = False,
 ) -> State:
+    """Return the state that some sums measured, at their own bandwidth or at `measure_at`."""
+    reached = sums.reached_there if there else sums.mass > 0
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
-        objective=sums.objective / sums.weight,
+        objective=(sums.objective_there if there else sums.objective) / sums.weight,
         inertia=sums.inertia,
         counts=sums.counts,
         nearest=sums.nearest,
-        unsupported=(sums.mass == 0) & (sums.nearest >= 0),
+        unsupported=~reached & (sums.nearest >= 0),
         n_iter=n_iter,
         residual=residual,
         converged=converged,

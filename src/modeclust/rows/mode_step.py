@@ -38,6 +38,8 @@ class ModeSums:
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
     nearest: npt.NDArray[np.int64]  # (K,) the row nearest the centroid, -1 with none
     nearest_distance: npt.NDArray[np.float64]  # (K,) its squared distance
+    reached_there: npt.NDArray[np.bool_]  # (K,) whether the kernel reaches a row, at `measure_at`
+    objective_there: float = 0.0  # sum of q G(t), at `measure_at`
     objective: float = 0.0  # sum of q G(t)
     inertia: float = 0.0  # sum of q |x - c|^2 / s^2
     weight: float = 0.0  # sum of q
@@ -55,6 +57,7 @@ class ModeSums:
             counts=np.zeros(n_clusters, dtype=np.int64),
             nearest=np.full(n_clusters, -1, dtype=np.int64),
             nearest_distance=np.full(n_clusters, np.inf),
+            reached_there=np.zeros(n_clusters, dtype=np.bool_),
         )
 
     def merge(self, other: Self) -> None:
@@ -72,6 +75,8 @@ class ModeSums:
         closer = other.nearest_distance < self.nearest_distance
         self.nearest[closer] = other.nearest[closer]
         self.nearest_distance[closer] = other.nearest_distance[closer]
+        self.reached_there |= other.reached_there
+        self.objective_there += other.objective_there
         self.objective += other.objective
         self.inertia += other.inertia
         self.weight += other.weight
@@ -90,6 +95,7 @@ class ModeStep(CentroidStep):
     kernel: int
     inverse_squared_bandwidth: float  # 0 is an infinite bandwidth: K-means
     reassign: bool = True
+    measure_at: float | None = None  # another one, at which to take the objective too
 
     def start(self) -> ModeSums:
         """Return the sums of no rows."""
@@ -111,6 +117,7 @@ class ModeStep(CentroidStep):
             self._layouts.suiting(block.X, state.n_searched if known else None),
             self.kernel,
             self.inverse_squared_bandwidth,
+            -1.0 if self.measure_at is None else self.measure_at,
             self.reassign,
             known,
             self._bounds.half_gaps if known and self.reassign else NO_GAPS,
@@ -125,9 +132,11 @@ class ModeStep(CentroidStep):
             sums.counts,
             sums.nearest,
             sums.nearest_distance,
+            sums.reached_there,
         )
         if not known:
             state.typical = float(np.mean(state.lower, dtype=np.float64))
+        sums.objective_there += added.objective_there
         sums.objective += added.objective
         sums.inertia += added.inertia
         sums.weight += added.weight
@@ -140,6 +149,7 @@ class ModeStep(CentroidStep):
 class Totals(NamedTuple):
     """The sums over all clusters that some rows leave."""
 
+    objective_there: float
     objective: float
     inertia: float
     weight: float
@@ -157,6 +167,7 @@ def _sweep(
     centroids: Centroids,
     kernel: int,
     inverse_squared_bandwidth: float,
+    measure_at: float,  # below 0 for nowhere
     reassign: bool,
     known: bool,  # whether there are labels and bounds
     half_gaps: Any,  # (K,)
@@ -171,6 +182,7 @@ def _sweep(
     counts: Any,
     nearest: Any,
     nearest_distance: Any,
+    reached_there: Any,
 ) -> Any:
     """Add one block to its sums; return what it leaves over all clusters."""
     # Arrays are taken out of their tuples here: each use of one in there would cost a count.
@@ -179,7 +191,7 @@ def _sweep(
     sums = (reference, mass, totals, counts, nearest, nearest_distance)
     weights = (weight, inverse_squared_scale, negligible)
     n_rows = row_count(X)
-    objective = inertia = total_weight = 0.0
+    objective_there = objective = inertia = total_weight = 0.0
     changed = searched = 0
     for k in range(reference.size):
         room.heights[k] = profile(kernel, reference[k])
@@ -197,6 +209,10 @@ def _sweep(
             )
             for m in range(n_pending):
                 changed += room.before[m] != labels[first + pending[m]]
+        if measure_at >= 0.0:
+            objective_there += _measure(
+                first, last, weights, kernel, measure_at, distances, labels, reached_there
+            )
         added = _weigh(
             first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
         )
@@ -204,7 +220,7 @@ def _sweep(
         objective += added[0]
         inertia += added[1]
         total_weight += added[2]
-    return Totals(objective, inertia, total_weight, changed, searched)
+    return Totals(objective_there, objective, inertia, total_weight, changed, searched)
 
 
 @compiled
@@ -231,6 +247,30 @@ def _find_pending(
         pending[n_pending] = i - first
         n_pending += 1
     return n_pending
+
+
+@compiled
+def _measure(
+    first: int,
+    last: int,
+    weights: Any,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+    distances: Any,
+    labels: Any,
+    reached: Any,
+) -> float:
+    """Return the objective of a tile's rows, and note which clusters the kernel reaches."""
+    weight, inverse_squared_scale, _ = weights
+    objective = 0.0
+    for m in range(last - first):
+        q = weight[first + m] if weight.size > 0 else 1.0
+        precision = inverse_squared_scale[first + m] if inverse_squared_scale.size > 0 else 1.0
+        t = distances[m] * precision * inverse_squared_bandwidth
+        objective += q * profile(kernel, t)
+        if q > 0.0 and (t < 1.0 or not has_compact_support(kernel)):
+            reached[labels[first + m]] = True
+    return objective
 
 
 @compiled

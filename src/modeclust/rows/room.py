@@ -12,7 +12,7 @@ from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Floats
 TILE_BYTES = 2**18
 # ... within limits, of which the upper is for short rows, and with a few rows a cluster where
 # rows are long, so that a centroid that is fetched serves more than one of them.
-TILE_ROWS = (16, 1024)
+TILE_ROWS = (16, 2048)
 TILE_ROWS_PER_CLUSTER, MOST_TILE_ROWS = 4, 4096
 # Rows are searched at most this many at a time.
 SEARCH_ROWS = 64

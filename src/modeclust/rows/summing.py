@@ -46,7 +46,7 @@ def add_tile(
 @overload(add_tile, jit_options={"fastmath": FAST_MATH})
 def _add_tile(X, first, n, labels, pulls, order, ends, mass, totals):  # type: ignore[no-untyped-def]
     def dense(X, first, n, labels, pulls, order, ends, mass, totals):  # type: ignore[no-untyped-def]
-        if X.shape[1] == 2:
+        if X.shape[1] == 2 and _most_pull(pulls, n):
             _add_pairs(X, first, n, labels, pulls, mass, totals)
             return
         if X.shape[1] < FEWEST_FOR_PRODUCTS:
@@ -74,6 +74,15 @@ def _add_row_by_row(
             k = unsigned(labels[first + m])
             mass[k] += pull
             add_row(X, first + m, pull, totals, k)
+
+
+@compiled
+def _most_pull(pulls: Any, n: int) -> bool:
+    """Return whether so many rows pull that to ask each of them would cost more than it spares."""
+    n_pulling = 0
+    for m in range(n):
+        n_pulling += pulls[m] > 0.0
+    return 8 * n_pulling > n
 
 
 @compiled
