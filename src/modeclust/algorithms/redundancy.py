@@ -21,11 +21,11 @@ def density_ratios(rows: Rows, state: State, kernel: int) -> sparse.csr_array:
 
     For two clusters: the lowest density of their pooled rows on the segment between their
     modes, over the lower of the two densities at its ends. The labels of the rows must be
-    those of `state`.
+    those of `state`. At an infinite bandwidth there is no density, and no ratio.
     """
     n_clusters = len(state.centroids)
     occupied = np.flatnonzero(state.nearest >= 0)
-    if len(occupied) < 2:
+    if len(occupied) < 2 or np.isinf(state.bandwidth):
         return sparse.csr_array((n_clusters, n_clusters))
     pairs = occupied[_nearby_pairs(state.centroids[occupied])]
     step = SegmentStep(

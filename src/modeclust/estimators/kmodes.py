@@ -125,7 +125,8 @@ class KModes(
         none of positive weight.
     redundancy_ : csr_array of shape (n_clusters, n_clusters)
         For pairs of nearby modes, the lowest density of their points on the way from one to the
-        other, over the lower of their peaks; see `redundant_clusters`.
+        other, over the lower of their peaks; see `redundant_clusters`. Empty at an infinite
+        bandwidth.
     path_ : Path
         Centroids, sizes and objective at every bandwidth, K-means first.
     n_features_in_ : int
@@ -235,7 +236,7 @@ class KModes(
         with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
             n_init = 1 if is_array(self.init) else self.n_init
             n_bandwidths = 0 if np.isinf(target) else self.n_bandwidths
-            record = Record.begin(problem, self.store_labels, n_bandwidths + 1)
+            record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
             root = self._init_callback_context(max_subtasks=2 if n_bandwidths else 1)
             told = {"estimator": self, "X": X, "y": y}
             root.call_on_fit_task_begin(**told)
@@ -503,7 +504,7 @@ class KModes(
         X = check_rows(X, estimator=model, min_rows=2)
         rng = check_random_state(self.random_state)
         with model._open(X, sample_weight, sample_scale, rng) as (problem, target):
-            record = Record.begin(problem, self.store_labels, 1)
+            record = Record.begin(problem, len(kept), self.store_labels, 1)
             for state in problem.follow(problem.units.inward(centers), np.array([target])):
                 record.add(state)
             model._store(record)

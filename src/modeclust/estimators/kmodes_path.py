@@ -114,7 +114,7 @@ def kmodes_path(
     ) as problem:
         problem.set_scale(scale)
         bandwidths = problem.inward_bandwidth(bandwidths)
-        record = Record.begin(problem, store_labels, len(bandwidths))
+        record = Record.begin(problem, n_clusters, store_labels, len(bandwidths))
         seeds = problem.seeds(init, n_clusters, rng)
         if np.isinf(bandwidths[0]):
             centroids = record.add_best(problem.kmeans(seeds, n_init)).centroids

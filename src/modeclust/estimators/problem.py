@@ -30,6 +30,7 @@ from modeclust.rows.units import Units
 
 # Labels along a path are kept by default up to this many of them.
 MOST_LABELS = 10_000_000
+NO_CENTERS: Centers = np.empty((0, 0))
 
 
 @dataclass
@@ -139,21 +140,28 @@ class Record:
 
     problem: Problem
     store_labels: bool
-    states: list[State] = field(default_factory=list)
+    centers: npt.NDArray[Any]  # (S, K, D), of which those of the states are filled
+    states: list[State] = field(default_factory=list)  # all but the last without centroids
     labels: list[npt.NDArray[np.integer[Any]]] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, problem: Problem, store_labels: bool | str, length: int) -> "Record":
+    def begin(
+        cls, problem: Problem, n_clusters: int, store_labels: bool | str, length: int
+    ) -> "Record":
         """Begin a record of `length` states; "auto" keeps labels if they are not too many."""
         if store_labels == "auto":
             store_labels = length * problem.rows.n_rows <= MOST_LABELS
-        return cls(problem, bool(store_labels))
+        shape = (length, n_clusters, problem.rows.n_features)
+        return cls(problem, bool(store_labels), np.empty(shape, dtype=problem.rows.dtype))
 
     def add(self, state: State) -> None:
         """Add a state; the labels of the rows must be its own."""
+        if self.states:
+            self.states[-1] = self.states[-1]._replace(centroids=NO_CENTERS)
+        self.centers[len(self.states)] = self.problem.units.outward(state.centroids)
         self.states.append(state)
         if self.store_labels:
-            smallest = np.min_scalar_type(-len(state.centroids))
+            smallest = np.min_scalar_type(-self.centers.shape[1])
             self.labels.append(self.problem.rows.labels().astype(smallest))
 
     def add_best(self, runs: Iterator[State]) -> State:
@@ -178,17 +186,17 @@ class Record:
         seen = units.outward(last.centroids).astype(rows.dtype).astype(np.float64)
         centroids = units.inward(seen)
         self.states[-1] = evaluate(rows, last, centroids, self.problem.kernel)
+        self.centers[len(self.states) - 1] = seen
         if self.store_labels:
             self.labels[-1][:] = rows.labels()
 
     def path(self, feature_names: Sequence[str] | None = None) -> Path:
         """Return the path in the user's units."""
         problem, units, states = self.problem, self.problem.units, self.states
-        centers = [units.outward(state.centroids) for state in states]
         unit = units.scale / problem.mean_scale
         return Path(
             bandwidths=np.array([problem.outward_bandwidth(state.bandwidth) for state in states]),
-            centers=np.stack(centers).astype(problem.rows.dtype),
+            centers=self.centers[: len(states)],
             objectives=np.array([state.objective for state in states]),
             inertias=np.array([state.inertia for state in states]) * unit * unit,
             counts=np.stack([state.counts for state in states]),

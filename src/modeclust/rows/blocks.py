@@ -104,10 +104,10 @@ def rows_per_block(
 ) -> int:
     """Return how many rows a block has, by the shape of the problem.
 
-    About 2^22 numbers, beside which a turn of a thread costs little; fewer rows where there would
-    be less than 16 blocks to keep threads busy; and so many that to make and merge (K, D)
-    sums stays small beside adding rows to them, which takes longer for each number of a sparse
-    row. `row_length` is how many numbers a sparse row has.
+    About 2^22 numbers; fewer rows where there would be less than 16 blocks to keep threads busy,
+    but so many that the turn of a thread costs little beside them; and so many that to make and
+    merge (K, D) sums stays small beside adding rows to them, which takes longer for each number
+    of a sparse row. `row_length` is how many numbers a sparse row has.
     """
     if row_length is None:
         length, fewest = float(n_features), 8.0 * n_clusters
@@ -115,7 +115,9 @@ def rows_per_block(
         length = max(row_length, 1.0)
         fewest = 0.5 * n_clusters * n_features / length
     size = min(max(int(2**22 / length), 2048), 2**18)
-    size = min(size, max(-(-n_rows // 16), 2048))
+    # A short row takes as long as some numbers more.
+    size = min(size, max(-(-n_rows // 16), int(2**18 / (length + 16.0)), 2048))
+    size = -(-n_rows // -(-n_rows // size))  # all of them alike
     if size >= fewest:
         return size
     return -(-n_rows // max(int(n_rows / fewest), 1))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.compiled import compiled
+from modeclust.exponential import exp_of_minus_half
 from modeclust.kernels import GAUSSIAN, profile
 from modeclust.rows.blocks import Block
 from modeclust.rows.reading import (
@@ -108,6 +109,10 @@ def _add_densities(
     densities: Any,  # IN/OUT (P, G)
 ) -> None:
     """Add the densities that one block's rows make on the segments of their clusters."""
+    n_places = fractions.size
+    t, heights = np.empty(n_places), np.empty(n_places)
+    bits = np.empty(n_places, dtype=np.int64)
+    bits_as_floats = bits.view(np.float64)
     for i in range(row_count(X)):
         q = weight[i] if weight.size > 0 else 1.0
         if q == 0.0:
@@ -127,7 +132,16 @@ def _add_densities(
             # Beside a peak, which has rows within a few bandwidths, this row adds nothing.
             if closest > 150.0 and kernel == GAUSSIAN:
                 continue
-            for g in range(fractions.size):
+            for g in range(n_places):
                 a = fractions[g] if e % 2 == 0 else 1.0 - fractions[g]
                 squared = own - a * (2.0 * along - a * length)
-                densities[e // 2, g] += q * profile(kernel, max(squared, 0.0) * factor)
+                t[g] = max(squared, 0.0) * factor
+            if kernel == GAUSSIAN:
+                for g in range(n_places):
+                    t[g] = min(t[g], 700.0)
+                exp_of_minus_half(t, n_places, bits, bits_as_floats, heights)
+            else:
+                for g in range(n_places):
+                    heights[g] = profile(kernel, t[g])
+            for g in range(n_places):
+                densities[e // 2, g] += q * heights[g]
