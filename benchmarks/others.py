@@ -4,32 +4,32 @@ import numpy as np
 from effort import Effort
 from environment import THREADS
 from joblib.externals.loky import get_reusable_executor
+from mean_shift import fit_ours, fit_theirs
 from peers import OURS, is_installed
 from quality import assign_rows
-from sklearn.cluster import MeanShift
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score, euclidean_distances
 from timing import Run, compare, interleave, seconds
 
 from modeclust import KModes, estimate_bandwidth
 
-MEAN_SHIFT = "scikit-learn MeanShift"
+THEIR_MEAN_SHIFT = "scikit-learn MeanShift"
 MEDOIDS = "kmedoids fasterpam"
 
 
 def measure_mean_shift(effort: Effort):
-    """Compare with mean-shift from every row, at the same bandwidth; its kernel is flat."""
+    """Compare with mean-shift from every row, at the same bandwidth; their kernel is flat."""
     X, y = _data(300 if effort.quick else 5_000, 2, 10, std=1)
     bandwidth = estimate_bandwidth(X, random_state=0)
-    MeanShift(bandwidth=bandwidth, n_jobs=THREADS).fit(X[:50])  # starts its processes
-
-    def shift(_repeat):
-        model = MeanShift(bandwidth=bandwidth, bin_seeding=False, n_jobs=THREADS)
-        total, _ = seconds(lambda: model.fit(X))
-        return Run(total, model.n_iter_, model.cluster_centers_)
-
-    run = f'default KModes fit; bandwidth {bandwidth:.4g} ("knn") for both, flat kernel for theirs'
-    found = _measure(X, y, {MEAN_SHIFT: shift, OURS: _ours(X, 10)}, effort, run)
+    fit_theirs(X[:50], bandwidth)  # starts its processes
+    contestants = {
+        THEIR_MEAN_SHIFT: lambda _: fit_theirs(X, bandwidth),
+        "modeclust MeanShift": lambda _: fit_ours(X, bandwidth, "gaussian"),
+        "modeclust MeanShift, epanechnikov": lambda _: fit_ours(X, bandwidth, "epanechnikov"),
+        OURS: _ours(X, 10),
+    }
+    run = f'every row a seed; bandwidth {bandwidth:.4g} ("knn"); their kernel is flat'
+    found = _measure(X, y, contestants, effort, run)
     get_reusable_executor().shutdown()
     return found
 
@@ -68,7 +68,8 @@ def _ours(X, n_clusters):
 
 def _measure(X, y, contestants, effort, run):
     base = next(iter(contestants))
-    interleave({OURS: contestants[OURS]}, 1)  # compiles, where that is to be done
+    compiled = {name: fit for name, fit in contestants.items() if name.startswith(OURS)}
+    interleave(compiled, 1)  # compiles, where that is to be done
     runs = interleave(contestants, effort.repeats)
     compared = compare(runs, base)
     for name, own in runs.items():

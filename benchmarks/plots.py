@@ -1,6 +1,9 @@
 """The results as pictures."""
 
 import matplotlib as mpl
+from mean_shift import OURS as SHIFT_OURS
+from mean_shift import OURS_FLAT as SHIFT_OURS_FLAT
+from mean_shift import THEIRS as SHIFT_THEIRS
 from peers import ELKAN, FAISS, INTELEX, LLOYD, OURS
 
 mpl.use("Agg")
@@ -28,6 +31,7 @@ def draw_all(results):
             results, "kmeans", "K-means from one start, over scikit-learn's Lloyd", "modeclust"
         ),
         "growth.png": lambda: _draw_growth(results["growth"]),
+        "mean_shift.png": lambda: _draw_shift_growth(results["mean-shift-growth"]),
     }
     for name, draw in drawings.items():
         if (figure := draw()) is not None:
@@ -111,6 +115,37 @@ def _draw_curve(ax, curve):
     ax.xaxis.set_minor_formatter(NullFormatter())
     _label_ratios(ax.yaxis)
     ax.set_title(_fixed(curve))
+
+
+def _draw_shift_growth(growth):
+    """Draw the time of mean-shift over the number of rows."""
+    if not growth:
+        return None
+    looks = {
+        SHIFT_OURS: ("#D55E00", "o"),
+        SHIFT_OURS_FLAT: ("#0072B2", "^"),
+        SHIFT_THEIRS: ("#000000", "s"),
+    }
+    curves = growth["curves"]
+    figure, axes = plt.subplots(
+        1, len(curves), figsize=(4 * len(curves), 4), layout="constrained", squeeze=False
+    )
+    for ax, curve in zip(axes[0], curves, strict=True):
+        for name, (color, marker) in looks.items():
+            points = [point for point in curve["points"] if point["name"] == name]
+            sizes = [point["rows"] for point in points]
+            times = [point["seconds"]["median"] for point in points]
+            ax.plot(sizes, times, marker=marker, color=color, label=name)
+        ax.set(xscale="log", yscale="log", xlabel="rows N (log scale)", title=curve["title"])
+        sizes = sorted({point["rows"] for point in curve["points"]})
+        ax.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30)
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        _label_ratios(ax.yaxis)
+    axes[0, 0].set_ylabel("seconds a fit (log scale)")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    figure.suptitle("Mean-shift from every row")
+    return figure
 
 
 def _fixed(curve):

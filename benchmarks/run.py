@@ -18,6 +18,7 @@ from effort import Effort
 from fits import measure_kmeans, measure_whole_fit
 from growth import CURVES, measure_growth
 from iteration import measure_iteration
+from mean_shift import measure_shift_growth
 from memory import measure_memory
 from others import OTHERS
 from outside_load import OutsideLoad
@@ -33,7 +34,11 @@ PARTS = {
     "whole_fit": measure_whole_fit,
     "memory": measure_memory,
 }
-SINGLE = {"bounds": measure_bounds, "start": measure_start}
+SINGLE = {
+    "mean-shift-growth": measure_shift_growth,
+    "bounds": measure_bounds,
+    "start": measure_start,
+}
 NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 
 
@@ -51,6 +56,7 @@ def main():
         "workloads": {},
         "growth": {},
         "others": {},
+        "mean-shift-growth": {},
         "bounds": [],
         "start": {},
     }

@@ -23,6 +23,7 @@ def to_markdown(results) -> str:
         _memory,
         _growth,
         _others,
+        _shift_growth,
         _bounds,
         _start,
         _problems,
@@ -250,6 +251,32 @@ def _others(results):
         "run",
     ]
     return _section("Other kinds of clustering", header, rows)
+
+
+def _shift_growth(results):
+    if not (growth := results["mean-shift-growth"]):
+        return ""
+    rows = [
+        [
+            curve["title"],
+            f"{point['rows']:,}",
+            point["name"],
+            _spread(point["seconds"], ".3g"),
+            point["modes"],
+            point["iterations"],
+        ]
+        for curve in growth["curves"]
+        for point in curve["points"]
+    ]
+    n_rows, n_features = growth["memory"]["shape"]
+    return _section(
+        "Mean-shift as the rows grow",
+        ["", "rows", "", "seconds", "modes", "iterations"],
+        rows,
+        f"{growth['run']}. A fit of {n_rows:,} x {n_features} takes "
+        f"{growth['memory']['extra'] / 1e6:.0f} MB beyond the rows, "
+        f"{growth['memory']['of_all_pairs']:.1%} of a matrix of all pairs.",
+    )
 
 
 def _bounds(results):

@@ -71,3 +71,41 @@ def density(X, places, bandwidth, kernel="gaussian"):
 
 def _ones(X, values):
     return np.ones(len(X)) if values is None else np.asarray(values, dtype=float)
+
+
+def pulls(X, places, bandwidth, kernel="gaussian", weight=None, scale=None):
+    """The weight of each row at each place, relative to the largest there, or 0."""
+    weight, scale = _ones(X, weight), _ones(X, scale)
+    t = squared_distances(places, X) / (bandwidth * scale) ** 2
+    with np.errstate(divide="ignore"):
+        logs = LOG_PULLS[kernel](t) + np.log(weight) - 2 * np.log(scale)
+    top = logs.max(axis=1, keepdims=True)
+    return np.exp(logs - np.where(np.isinf(top), 0.0, top))
+
+
+def shift(X, places, bandwidth, kernel="gaussian", weight=None, scale=None):
+    """One mean-shift step of each place."""
+    w = pulls(X, places, bandwidth, kernel, weight, scale)
+    mass = w.sum(axis=1, keepdims=True)
+    return np.where(mass > 0, w @ X / np.where(mass > 0, mass, 1.0), places)
+
+
+def mean_shift(X, places, bandwidth, tol=1e-9, max_iter=100_000, **options):
+    """Where plain mean-shift takes each place."""
+    places = places.copy()
+    active = np.arange(len(places))
+    for _ in range(max_iter):
+        moved = shift(X, places[active], bandwidth, **options)
+        steps = np.linalg.norm(moved - places[active], axis=1)
+        places[active] = moved
+        active = active[steps > tol * bandwidth]
+        if len(active) == 0:
+            return places
+    raise AssertionError("plain mean-shift did not converge")
+
+
+def weighted_density(X, places, bandwidth, kernel="gaussian", weight=None, scale=None):
+    """Sum of q G(t) / sum of q."""
+    weight, scale = _ones(X, weight), _ones(X, scale)
+    t = squared_distances(places, X) / (bandwidth * scale) ** 2
+    return PROFILES[kernel](t) @ weight / weight.sum()

@@ -17,8 +17,8 @@ LAYERS = [
     {"estimators"},
     {"algorithms"},
     {"rows"},
-    {"kernels", "path", "exceptions"},
-    {"exponential"},
+    {"kernels", "path", "mode_tree", "exceptions"},
+    {"exponential", "frames"},
     {"compiled"},
 ]
 OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas"}

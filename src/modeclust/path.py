@@ -1,14 +1,14 @@
 """The path: what K-modes finds at every bandwidth, from K-means to the target."""
 
 import operator
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from modeclust.frames import to_frame
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -168,25 +168,4 @@ class Path:
             while unused in columns:
                 unused += "_"
             columns[unused] = values
-        backend = backend or _installed_backend()
-        if backend == "polars":
-            import polars as pl
-
-            return pl.DataFrame(columns)
-        if backend == "pandas":
-            import pandas as pd
-
-            return pd.DataFrame(columns)
-        if backend == "dict":
-            return columns
-        raise ValueError(f"backend must be 'polars', 'pandas' or 'dict', got {backend!r}.")
-
-
-def _installed_backend() -> str:
-    for name in ("polars", "pandas"):
-        if name in sys.modules:
-            return name
-    for name in ("polars", "pandas"):
-        if find_spec(name) is not None:
-            return name
-    return "dict"
+        return to_frame(columns, backend)

@@ -18,12 +18,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from modeclust import KModes
+from modeclust import KModes, MeanShift
 
 X = load_iris().data
 
 
-@parametrize_with_checks([KModes(n_clusters=3), KModes(n_clusters=2, adaptive=True, n_init=2)])
+@parametrize_with_checks(
+    [
+        KModes(n_clusters=3),
+        KModes(n_clusters=2, adaptive=True, n_init=2),
+        MeanShift(),
+        MeanShift(adaptive=True, kernel="biweight"),
+    ]
+)
 def test_estimator_checks(estimator, check):
     check(estimator)
 

@@ -48,6 +48,8 @@ class MemoryRows:
         How many centroids the passes will have: it sets the size of a block.
     n_jobs : int, optional
         Number of threads, as `thread_count` understands it.
+    block_size : int, optional
+        Rows of a block, where a pass takes long for each of them.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class MemoryRows:
         scale: npt.NDArray[np.float64] | None = None,
         n_clusters: int = 1,
         n_jobs: int | None = None,
+        block_size: int | None = None,
     ) -> None:
         self.is_sparse = is_sparse(X)
         self.dtype = working_dtype(X.dtype)
@@ -67,7 +70,7 @@ class MemoryRows:
         self.set_scale(scale)
         self._labels = np.full(self.n_rows, -1, dtype=np.int32)
         row_length = X.nnz / self.n_rows if self.is_sparse else None
-        size = rows_per_block(self.n_rows, self.n_features, n_clusters, row_length)
+        size = block_size or rows_per_block(self.n_rows, self.n_features, n_clusters, row_length)
         self._edges = list(block_edges(self.n_rows, size))
         self._states = {
             first: BlockState.of(self._labels[first:last]) for first, last in self._edges
@@ -219,12 +222,19 @@ def negligible_excess(
     A gaussian weight of exp(-50) of another: a million of such rows do not change the last bit
     of its sum. More, where sample weights or scales make up for it; not beyond what `exp` takes.
     """
+    return min(100.0 + weight_spread(weight, inverse_squared_scale), 600.0)
+
+
+def weight_spread(
+    weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
+) -> float:
+    """Return by how much t must differ to make up for all that sample weights and scales do."""
     spread = 0.0
     for factors in (weight, inverse_squared_scale):
         positive = factors[factors > 0]
         if positive.size:
             spread += float(np.log(positive.max()) - np.log(positive.min()))
-    return min(100.0 + 2.0 * spread, 600.0)
+    return 2.0 * spread
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -15,11 +15,8 @@ from modeclust.rows.centroid_step import CentroidStep
 from modeclust.rows.reading import Centroids, fill_own_distances, row_count
 from modeclust.rows.room import Room, room_for
 from modeclust.rows.search import search_pending
-from modeclust.rows.summing import add_tile, means
+from modeclust.rows.summing import RISE, add_tile, means, merge_references, refer
 
-# Sums stay at a reference until a row is nearer by more than this, which is cheaper than to
-# bring them to each new smallest t.
-RISE = 64.0
 NO_GAPS = np.empty(0)
 
 
@@ -62,7 +59,7 @@ class ModeSums:
 
     def merge(self, other: Self) -> None:
         """Add the sums of rows that come after these."""
-        _merge_references(
+        merge_references(
             self.kernel,
             self.reference,
             self.mass,
@@ -314,7 +311,8 @@ def _weigh(
                 nearest_distance[k] = distances[m]
                 nearest[k] = start + first + m
             if excess[m] < (reference[k] - RISE if mass[k] > 0.0 else reference[k]):
-                _refer(kernel, excess[m], k, reference, mass, totals, heights)
+                refer(kernel, excess[m], k, reference, mass, totals)
+                heights[k] = profile(kernel, reference[k])
 
     if inverse_squared_bandwidth == 0.0:
         objective = total_weight
@@ -342,44 +340,3 @@ def _weigh(
         for m in range(n):
             pulls[m] *= precision[m]
     return objective, inertia, total_weight
-
-
-@compiled
-def _refer(
-    kernel: int, t: float, k: int, reference: Any, mass: Any, totals: Any, heights: Any
-) -> None:
-    """Make `t` the reference of cluster k, and bring its sums to it."""
-    if has_compact_support(kernel):
-        t = 0.0
-    if mass[k] > 0.0:
-        rescale = relative_pull(kernel, reference[k], t)
-        mass[k] *= rescale
-        for j in range(totals.shape[1]):
-            totals[k, j] *= rescale
-    reference[k] = t
-    heights[k] = profile(kernel, t)
-
-
-@compiled
-def _merge_references(
-    kernel: int,
-    reference: Any,  # IN/OUT
-    mass: Any,
-    totals: Any,
-    other_reference: Any,  # IN
-    other_mass: Any,
-    other_totals: Any,
-) -> None:
-    """Add sums taken at other references, at the smaller reference of each cluster."""
-    for k in range(mass.size):
-        if other_reference[k] == np.inf:
-            continue
-        if reference[k] == np.inf:
-            reference[k] = other_reference[k]
-        common = min(reference[k], other_reference[k])
-        ours = relative_pull(kernel, reference[k], common)
-        theirs = relative_pull(kernel, other_reference[k], common)
-        reference[k] = common
-        mass[k] = ours * mass[k] + theirs * other_mass[k]
-        for j in range(totals.shape[1]):
-            totals[k, j] = ours * totals[k, j] + theirs * other_totals[k, j]

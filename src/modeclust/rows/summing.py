@@ -12,7 +12,12 @@ from numba import types
 from numba.extending import overload
 
 from modeclust.compiled import FAST_MATH, compiled, unsigned
+from modeclust.kernels import has_compact_support, relative_pull
 from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, add_row
+
+# Sums stay at a reference until a row is nearer by more than this, which is cheaper than to
+# bring them to each new smallest t.
+RISE = 64.0
 
 
 def means(
@@ -132,3 +137,41 @@ def _add_long_rows(
         mass[k] += p
         for j in range(total.size):
             total[j] += p * x[j]
+
+
+@compiled
+def refer(kernel: int, t: float, k: int, reference: Any, mass: Any, totals: Any) -> None:
+    """Make `t` the reference of cluster k, and bring its sums to it."""
+    if has_compact_support(kernel):
+        t = 0.0
+    if mass[k] > 0.0:
+        rescale = relative_pull(kernel, reference[k], t)
+        mass[k] *= rescale
+        for j in range(totals.shape[1]):
+            totals[k, j] *= rescale
+    reference[k] = t
+
+
+@compiled
+def merge_references(
+    kernel: int,
+    reference: Any,  # IN/OUT
+    mass: Any,
+    totals: Any,
+    other_reference: Any,  # IN
+    other_mass: Any,
+    other_totals: Any,
+) -> None:
+    """Add sums taken at other references, at the smaller reference of each cluster."""
+    for k in range(mass.size):
+        if other_reference[k] == np.inf:
+            continue
+        if reference[k] == np.inf:
+            reference[k] = other_reference[k]
+        common = min(reference[k], other_reference[k])
+        ours = relative_pull(kernel, reference[k], common)
+        theirs = relative_pull(kernel, other_reference[k], common)
+        reference[k] = common
+        mass[k] = ours * mass[k] + theirs * other_mass[k]
+        for j in range(totals.shape[1]):
+            totals[k, j] = ours * totals[k, j] + theirs * other_totals[k, j]

@@ -1,0 +1,101 @@
+"""The kernel density of a user's data, checked and open to be climbed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.algorithms.mean_shift import Density
+from modeclust.estimators.validation import Doubles, check_n_jobs
+from modeclust.kernels import KERNELS
+from modeclust.rows.blas import single_blas_thread
+from modeclust.rows.memory import MemoryRows, weight_spread
+from modeclust.rows.order import spatial_order
+from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, is_sparse
+from modeclust.rows.shift_step import LEAF
+from modeclust.rows.units import Units
+
+# A pass takes long for each row, and many blocks keep all threads busy.
+FEWEST_BLOCKS = 16
+
+
+class Open(NamedTuple):
+    """A landscape that can be climbed, in units of its own."""
+
+    density: Density
+    X: Any  # the rows
+    units: Units
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Rows in an order that suits mean-shift, with their weights and scales."""
+
+    X: Any
+    weight: Doubles | None
+    scale: Doubles | None
+    order: npt.NDArray[np.intp]  # the place that each of the rows had
+
+    @classmethod
+    def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "Landscape":
+        """Return the landscape of checked rows."""
+        if is_sparse(X) or X.shape[1] >= FEWEST_FOR_PRODUCTS:
+            order = np.arange(X.shape[0])
+        else:
+            order = spatial_order(np.asarray(X), LEAF)
+            X = X[order]
+        return cls(
+            X,
+            None if weight is None else weight[order],
+            None if scale is None else scale[order],
+            order,
+        )
+
+    @contextmanager
+    def opened(self, kernel: str, bandwidth: float, n_jobs: int | None) -> Iterator[Open]:
+        """Open the density at a bandwidth, which is in the user's units."""
+        check_n_jobs(n_jobs)
+        units = Units.of(self.X)
+        n_rows = self.X.shape[0]
+        leaves = -(-n_rows // (LEAF * FEWEST_BLOCKS))
+        with (
+            MemoryRows(
+                units.inward(self.X),
+                weight=self.weight,
+                scale=self.scale,
+                n_jobs=n_jobs,
+                block_size=LEAF * leaves,
+            ) as rows,
+            single_blas_thread(),
+        ):
+            scales = rows.inverse_squared_scale
+            density = Density(
+                rows,
+                KERNELS[kernel],
+                bandwidth / units.scale,
+                weight=float(rows.weight.sum()) if rows.weight.size else float(n_rows),
+                precision=float(scales.max()) if scales.size else 1.0,
+                spread=weight_spread(rows.weight, scales),
+                largest_norm=_largest_norm(rows.X),
+            )
+            yield Open(density, rows.X, units)
+
+    def in_first_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values of these rows in the order in which the rows were given."""
+        given = np.empty_like(values)
+        given[self.order] = values
+        return given
+
+
+def _largest_norm(X: Any) -> float:
+    """Return the largest squared norm of a row."""
+    if is_sparse(X):
+        return float(X.multiply(X).sum(axis=1).max())
+    parts = range(0, X.shape[0], 4096)
+    return max(
+        float(np.einsum("nd,nd->n", part, part, dtype=np.float64).max())
+        for part in (np.asarray(X[first : first + 4096]) for first in parts)
+    )

@@ -1,0 +1,409 @@
+"""Mean-shift: the estimator."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from modeclust.algorithms.bandwidth import RULES
+from modeclust.algorithms.mean_shift import (
+    Level,
+    Limits,
+    Modes,
+    NoBandwidthError,
+    Places,
+    find_level,
+    find_modes,
+    in_parts,
+    widen,
+)
+from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.algorithms.seeding import distinct_rows
+from modeclust.estimators.bandwidth import choose_bandwidth
+from modeclust.estimators.landscape import Landscape, Open
+from modeclust.estimators.validation import (
+    CONSTRAINTS,
+    COUNT,
+    check_cluster_count,
+    check_n_jobs,
+    check_rows,
+    check_scales,
+    check_weights,
+    is_array,
+)
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.reading import is_sparse
+from modeclust.rows.sample import Sample
+from modeclust.rows.units import Units
+
+FINITE = Interval(Real, 0, None, closed="neither")
+
+
+class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
+    r"""Mean-shift clustering: every mode of a kernel density, and the rows that climb to it.
+
+    The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
+    sample weights q, local scales s (1 by default) and a kernel G. From each seed a climb
+    moves to the weighted mean of the rows around it, again and again, and ends on a mode. The
+    rows whose climbs end on the same mode are a cluster.
+
+    Parameters
+    ----------
+    bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
+        The bandwidth, or a rule that estimates it (`estimate_bandwidth`). With `n_clusters`,
+        where the search for it starts.
+    kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
+        The kernel. With "epanechnikov" a climb moves to the plain mean of the rows within one
+        bandwidth: that is the flat kernel of scikit-learn's `MeanShift`.
+    n_clusters : int, default=None
+        The number of modes wanted: the bandwidth is then searched at which there are so many.
+    adaptive : bool, default=False
+        Give each row a scale of its own: the distance to its 10th neighbour over the mean
+        such distance.
+    seeds : {"all", "bin"}, int or array-like, default="all"
+        Where climbs start: at every row; at the cells of a grid, one bandwidth wide, that rows
+        are in; at so many rows drawn at random; or at the rows of an array. Rows that are no
+        seeds take the cluster of the nearest seed.
+    max_iter : int, default=1000
+        Most steps of a climb.
+    tol : float, default=1e-5
+        A climb ends when its step is shorter than `tol` bandwidths.
+    merge_radius : float, default=0.1
+        Climbs that end within so many bandwidths of each other are at the same mode.
+    random_state : int, RandomState instance or None, default=None
+        Draws seeds, rows to estimate a bandwidth from, and the nudges that tell modes from saddles.
+    n_jobs : int, default=None
+        Number of threads: None is all cores, or ``OMP_NUM_THREADS`` where that is set. Any
+        number gives the same bits.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+        The modes, the densest first.
+    labels_ : ndarray of shape (n_samples,)
+        The mode of each row.
+    n_clusters_ : int
+        Number of modes.
+    counts_ : ndarray of shape (n_clusters_,)
+        Number of rows of each mode.
+    density_ : ndarray of shape (n_clusters_,)
+        The density at each mode, between 0 and 1: the mean kernel value over the rows.
+    bandwidth_ : float
+        The bandwidth.
+    n_iter_ : int
+        Number of steps of the longest climb.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if all are strings.
+
+    See Also
+    --------
+    modes_by_bandwidth : How modes merge as the bandwidth grows.
+    KModes : As many clusters as wanted, each with a mode.
+
+    Notes
+    -----
+    The model keeps the data, which `predict` needs. Of the gaussian kernel's tails, what is less
+    than 1e-10 of the weight at a place is left out.
+
+    References
+    ----------
+    Fukunaga, K. & Hostetler, L. (1975). The estimation of the gradient of a density function.
+    IEEE Transactions on Information Theory 21(1).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from modeclust import MeanShift
+    >>> X, _ = make_blobs(500, centers=3, random_state=2)
+    >>> MeanShift(bandwidth=1.5).fit(X).n_clusters_
+    3
+    >>> MeanShift(n_clusters=3).fit(X).labels_.shape
+    (500,)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "bandwidth": [FINITE, StrOptions(set(RULES))],
+        "n_clusters": [COUNT, None],
+        "adaptive": ["boolean"],
+        "seeds": [
+            StrOptions({"all", "bin"}),
+            Interval(Integral, 1, None, closed="left"),
+            "array-like",
+        ],
+        "merge_radius": [FINITE],
+        **{name: CONSTRAINTS[name] for name in ("kernel", "max_iter", "random_state", "n_jobs")},
+        "tol": [FINITE],
+    }
+
+    def __init__(
+        self,
+        bandwidth: float | str = "knn",
+        *,
+        kernel: str = "gaussian",
+        n_clusters: int | None = None,
+        adaptive: bool = False,
+        seeds: Any = "all",
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        merge_radius: float = 0.1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.n_clusters = n_clusters
+        self.adaptive = adaptive
+        self.seeds = seeds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.merge_radius = merge_radius
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
+    ) -> Self:
+        """Find the modes, and the mode of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The data. Float32 stays float32; CSR stays sparse.
+        y : Ignored
+            Not used, present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights q >= 0 of the rows. A whole number is the row that many times.
+        sample_scale : array-like of shape (n_samples,), default=None
+            Scales s > 0 that multiply the bandwidth at each row; not with ``adaptive=True``.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        X = check_rows(X, estimator=self, min_rows=2)
+        landscape, bandwidth = self._survey(X, sample_weight, sample_scale)
+        root = self._init_callback_context(max_subtasks=None)
+        told = {"estimator": self, "X": X, "y": y}
+        root.call_on_fit_task_begin(**told)
+        with landscape.opened(self.kernel, bandwidth, self.n_jobs) as ground:
+            search = Search(self, ground, partial(_watched, root, told))
+            try:
+                bandwidth, modes = search.modes(self.n_clusters)
+            except NoBandwidthError as error:
+                raise ValueError(self._no_bandwidth(error, ground.units)) from None
+            labels = search.row_labels(modes)
+            self._store(landscape, modes, labels, bandwidth, ground.units)
+        root.call_on_fit_task_end(**told, reconstruction_attributes={})
+        if not modes.converged:
+            warnings.warn(
+                f"Some climbs did not end within {self.max_iter} steps. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    def predict(self, X: Any, method: str = "basin") -> npt.NDArray[np.int32]:
+        """Return the mode of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New data.
+        method : {"basin", "nearest"}, default="basin"
+            "basin" climbs from each row, and takes the mode that is nearest to the end; "nearest"
+            takes the mode that is nearest to the row, which is quick.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        check_is_fitted(self)
+        if method not in ("basin", "nearest"):
+            raise ValueError(f"method must be 'basin' or 'nearest', got {method!r}.")
+        X = check_rows(X, estimator=self, reset=False)
+        with self._landscape.opened(self.kernel, self.bandwidth_, self.n_jobs) as ground:
+            rows = ground.units.inward(X)
+            centers = ground.units.inward(self.cluster_centers_.astype(np.float64))
+            if method == "nearest":
+                return _nearest(centers, _dense_parts(rows)).astype(np.int32)
+            rng = check_random_state(self.random_state)
+            modes = find_modes(ground.density, _dense_parts(rows), self._limits(), rng)
+            return _nearest(centers, [modes.places])[modes.labels].astype(np.int32)
+
+    def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's description of what the estimator can do."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _survey(self, X: Any, sample_weight: Any, sample_scale: Any) -> tuple[Landscape, float]:
+        """Check what `check_rows` has not; return the landscape and the first bandwidth."""
+        check_n_jobs(self.n_jobs)
+        weight = check_weights(sample_weight, X)
+        scale = check_scales(sample_scale, X)
+        if self.adaptive and scale is not None:
+            raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
+        if self.n_clusters is not None:
+            check_cluster_count(self.n_clusters, X)
+        self._check_seeds(X)
+        units = Units.of(X)
+        if self.n_clusters is not None:
+            with MemoryRows(units.inward(X), weight=weight) as rows:
+                distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
+        is_rule = isinstance(self.bandwidth, str)
+        estimate, local = choose_bandwidth(
+            units.inward(X),
+            weight,
+            self.bandwidth if is_rule else 1.0,
+            local=self.adaptive,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        bandwidth = estimate * units.scale if is_rule else float(self.bandwidth)
+        return Landscape.of(X, weight, local if self.adaptive else scale), bandwidth
+
+    def _check_seeds(self, X: Any) -> None:
+        if is_array(self.seeds):
+            seeds = check_array(self.seeds, dtype=np.float64, input_name="seeds")
+            if seeds.shape[1] != X.shape[1]:
+                raise ValueError(
+                    f"seeds must have as many columns as X, {X.shape[1]}, got {seeds.shape[1]}."
+                )
+        elif isinstance(self.seeds, str) and self.seeds == "bin" and is_sparse(X):
+            raise ValueError(
+                "seeds='bin' needs dense rows; pass seeds='all' or a number of rows to draw."
+            )
+
+    def _limits(self) -> Limits:
+        return Limits(self.tol, self.max_iter, self.merge_radius)
+
+    def _no_bandwidth(self, error: NoBandwidthError, units: Units) -> str:
+        (low, n_low), (high, n_high) = error.lower, error.upper
+        return (
+            f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
+            f"{low * units.scale:.6g} and {n_high} at {high * units.scale:.6g}. "
+            f"Ask for another number, or use KModes, which always gives as many as wanted."
+        )
+
+    def _store(
+        self,
+        landscape: Landscape,
+        modes: Modes,
+        labels: npt.NDArray[np.intp],
+        bandwidth: float,
+        units: Units,
+    ) -> None:
+        """Set the fitted attributes."""
+        self._landscape = landscape
+        centers = units.outward(modes.places)
+        self.cluster_centers_ = np.asarray(centers, dtype=landscape.X.dtype)
+        self.labels_ = landscape.in_first_order(labels).astype(np.int32)
+        self.n_clusters_ = len(centers)
+        self.counts_ = np.bincount(labels, minlength=len(centers))
+        self.density_ = modes.density
+        self.bandwidth_ = bandwidth * units.scale
+        self.n_iter_ = modes.n_iter
+
+
+class Search:
+    """The search for modes from the seeds that an estimator asks for."""
+
+    def __init__(
+        self,
+        model: MeanShift,
+        ground: Open,
+        watched: Callable[[Iterator[Places]], Iterator[Places]] = iter,
+    ) -> None:
+        self.limits = model._limits()
+        self.rng = check_random_state(model.random_state)
+        self._density = ground.density
+        self._rows = ground.X
+        self._watched = watched
+        self._in_cells = isinstance(model.seeds, str) and model.seeds == "bin"
+        self._seeds: Any = None
+        self._owner: npt.NDArray[np.intp] | None = None  # the seed of each row
+        if is_array(model.seeds):
+            self._seeds = ground.units.inward(np.asarray(model.seeds, dtype=np.float64))
+        elif isinstance(model.seeds, Integral):
+            n_rows = self._rows.shape[0]
+            chosen = self.rng.choice(n_rows, min(int(model.seeds), n_rows), replace=False)
+            self._seeds = self._rows[np.sort(chosen)]
+        elif not self._in_cells:
+            self._seeds, self._owner = _distinct(self._rows)
+
+    def modes(self, n_clusters: int | None) -> tuple[float, Modes]:
+        """Return the bandwidth and the modes."""
+        if n_clusters is None:
+            return self._density.bandwidth, self.at(self._density.bandwidth)
+        level = find_level(n_clusters, self._density.bandwidth, self.at, self._wider)
+        return level.bandwidth, level.modes
+
+    def at(self, bandwidth: float) -> Modes:
+        """Return the modes at a bandwidth, from all seeds."""
+        if self._in_cells:
+            cells = np.round(self._rows / bandwidth)
+            cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
+            self._seeds = cells * bandwidth
+        parts = self._watched(_dense_parts(self._seeds))
+        return find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
+
+    def _wider(self, level: Level, bandwidth: float) -> Level:
+        return widen(self._density, level, bandwidth, self.limits, self.rng)
+
+    def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
+        """Return the mode of each row: that of its seed, or of the nearest one."""
+        n_climbed = len(modes.labels)
+        if self._owner is not None and n_climbed == self._seeds.shape[0]:
+            return modes.labels[self._owner]
+        return modes.labels[_nearest(self._seeds[:n_climbed], _dense_parts(self._rows))]
+
+
+def _watched(
+    root: CallbackContext, told: dict[str, Any], parts: Iterator[Places]
+) -> Iterator[Places]:
+    """Yield parts of the seeds, telling the callbacks of each, until one asks to stop."""
+    for part in parts:
+        task = root.subcontext("seeds")
+        task.call_on_fit_task_begin(**told)
+        yield part
+        if task.call_on_fit_task_end(**told, reconstruction_attributes={}):
+            return
+
+
+def _dense_parts(rows: Any) -> Iterator[Places]:
+    """Yield dense or CSR rows in parts, as places."""
+    for part in in_parts(rows):
+        yield Sample(part, np.empty(0)).dense()
+
+
+def _distinct(rows: Any) -> tuple[Any, npt.NDArray[np.intp]]:
+    """Return each distinct row once, in their order, and which of them each row is."""
+    if is_sparse(rows):
+        return rows, np.arange(rows.shape[0])
+    _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return rows[first[order]], rank[kind]
+
+
+def _nearest(places: Any, queries: Any) -> npt.NDArray[np.intp]:
+    """Return the nearest place of each query."""
+    _, indices = nearest_rows(places, queries, 1)
+    return indices[:, 0]

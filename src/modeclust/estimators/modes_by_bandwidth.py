@@ -1,0 +1,139 @@
+"""The modes of a density over bandwidths, as a function."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import validate_params
+
+from modeclust.algorithms.mean_shift import Level, Modes, widen
+from modeclust.estimators.landscape import Landscape
+from modeclust.estimators.mean_shift import MeanShift, Search
+from modeclust.estimators.validation import Doubles, check_rows, check_scales, check_weights
+from modeclust.mode_tree import ModeTree, TreeLevel
+from modeclust.rows.units import Units
+
+CONSTRAINTS = MeanShift._parameter_constraints
+
+
+@validate_params(
+    {
+        name: CONSTRAINTS[name]
+        for name in ("kernel", "max_iter", "tol", "merge_radius", "random_state", "n_jobs")
+    },
+    prefer_skip_nested_validation=True,
+)
+def modes_by_bandwidth(
+    X: Any,
+    bandwidths: Any,
+    *,
+    kernel: str = "gaussian",
+    sample_weight: Any = None,
+    sample_scale: Any = None,
+    max_iter: int = 1000,
+    tol: float = 1e-5,
+    merge_radius: float = 0.1,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> ModeTree:
+    """Follow the modes of a kernel density as its bandwidth grows.
+
+    At the smallest bandwidth climbs start from every row; at each larger one, from the modes
+    of the last. So each mode becomes one of the next level, and those that become the same have
+    merged. A mode that first appears at a larger bandwidth, which in one dimension with the
+    gaussian kernel none does, is not seen.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data.
+    bandwidths : array-like of shape (n_bandwidths,)
+        Positive numbers, in any order.
+    kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
+        The kernel, as in `MeanShift`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights q >= 0 of the rows.
+    sample_scale : array-like of shape (n_samples,), default=None
+        Scales s > 0 that multiply the bandwidth at each row.
+    max_iter : int, default=1000
+        Most steps of a climb.
+    tol : float, default=1e-5
+        A climb ends when its step is shorter than `tol` bandwidths.
+    merge_radius : float, default=0.1
+        Climbs that end within so many bandwidths of each other are at the same mode.
+    random_state : int, RandomState instance or None, default=None
+        Determines the nudges that tell modes from saddles.
+    n_jobs : int, default=None
+        Number of threads, as in `MeanShift`.
+
+    Returns
+    -------
+    ModeTree
+        The modes at each bandwidth, the smallest first, with their counts and merges.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modeclust import modes_by_bandwidth
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    >>> modes_by_bandwidth(X, [0.1, 1.0, 10.0]).n_modes
+    array([4, 2, 1])
+    """
+    X = check_rows(X, min_rows=2)
+    increasing = _check_bandwidths(bandwidths)
+    landscape = Landscape.of(X, check_weights(sample_weight, X), check_scales(sample_scale, X))
+    model = MeanShift(
+        kernel=kernel,
+        max_iter=max_iter,
+        tol=tol,
+        merge_radius=merge_radius,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    with landscape.opened(kernel, float(increasing[0]), n_jobs) as ground:
+        density, units = ground.density, ground.units
+        search = Search(model, ground)
+        levels = [Level(density.bandwidth, search.at(density.bandwidth))]
+        labels = search.row_labels(levels[0].modes)
+        for bandwidth in increasing[1:] / units.scale:
+            levels.append(widen(density, levels[-1], float(bandwidth), search.limits, search.rng))
+    return _tree(levels, landscape.in_first_order(labels), units, X.dtype)
+
+
+def _tree(levels: list[Level], labels: Any, units: Units, dtype: Any) -> ModeTree:
+    """Return the levels in the user's units, with the number of rows of each mode."""
+    counts = np.bincount(labels, minlength=len(levels[0].modes.places))
+    found = []
+    for i, level in enumerate(levels):
+        modes: Modes = level.modes
+        if i > 0:
+            counts = np.bincount(modes.labels, weights=counts, minlength=len(modes.places))
+        found.append(
+            TreeLevel(
+                bandwidth=level.bandwidth * units.scale,
+                modes=np.asarray(units.outward(modes.places), dtype=dtype),
+                density=modes.density,
+                counts=counts.astype(np.int64),
+                parents=levels[i + 1].modes.labels if i + 1 < len(levels) else None,
+            )
+        )
+    return ModeTree(tuple(found), labels)
+
+
+def _check_bandwidths(bandwidths: Any) -> Doubles:
+    """Return bandwidths as an increasing float64 array."""
+    try:
+        values = np.asarray(bandwidths, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"bandwidths must be a list of numbers, got {bandwidths!r}: {error}"
+        ) from error
+    if values.ndim != 1 or values.size == 0:
+        raise ValueError(
+            "bandwidths must be a one-dimensional sequence of at least one number, "
+            f"got {bandwidths!r}."
+        )
+    if not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(f"bandwidths must be finite and > 0, got {bandwidths!r}.")
+    if len(np.unique(values)) < len(values):
+        raise ValueError(f"bandwidths must differ, got {bandwidths!r}.")
+    return np.sort(values)

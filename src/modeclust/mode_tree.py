@@ -1,0 +1,127 @@
+"""The tree of modes: how those of a density merge as the bandwidth grows."""
+
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.frames import to_frame
+
+Floats = npt.NDArray[np.floating[Any]]
+
+
+class TreeLevel(NamedTuple):
+    """The modes at one bandwidth of a tree, the densest first."""
+
+    bandwidth: float
+    modes: Floats  # (C, D)
+    density: npt.NDArray[np.float64]  # (C,)
+    counts: npt.NDArray[np.int64]  # (C,) rows that belong to each
+    parents: npt.NDArray[np.intp] | None  # (C,) the mode of the next level that each becomes
+
+    def __repr__(self) -> str:
+        return (
+            f"TreeLevel(bandwidth={self.bandwidth:.6g}, {len(self.modes)} modes, "
+            f"counts={self.counts.tolist()})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModeTree:
+    """The modes of a kernel density at growing bandwidths, and which of them merge.
+
+    ``len(tree)`` is the number of bandwidths; ``tree[i]`` is a `TreeLevel`.
+
+    Attributes
+    ----------
+    levels : tuple of TreeLevel
+        The modes at each bandwidth, the smallest first.
+    first_labels : ndarray of shape (N,)
+        The mode of each row at the smallest bandwidth.
+    """
+
+    levels: tuple[TreeLevel, ...]
+    first_labels: npt.NDArray[np.intp]
+
+    @property
+    def bandwidths(self) -> npt.NDArray[np.float64]:
+        """The bandwidths, increasing."""
+        return np.array([level.bandwidth for level in self.levels])
+
+    @property
+    def n_modes(self) -> npt.NDArray[np.int64]:
+        """The number of modes at each bandwidth."""
+        return np.array([len(level.modes) for level in self.levels])
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __getitem__(self, index: int) -> TreeLevel:
+        return self.levels[operator.index(index)]
+
+    def __iter__(self) -> Iterator[TreeLevel]:
+        return iter(self.levels)
+
+    def __repr__(self) -> str:
+        n_modes = self.n_modes
+        return (
+            f"ModeTree({len(self)} bandwidths from {self.levels[0].bandwidth:.4g} to "
+            f"{self.levels[-1].bandwidth:.4g}, {n_modes[0]} to {n_modes[-1]} modes)"
+        )
+
+    def labels(self, index: int) -> npt.NDArray[np.intp]:
+        """Return the mode of each row at a level, by the merges up to it.
+
+        Parameters
+        ----------
+        index : int
+            The place of the level.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The labels.
+        """
+        level = range(len(self))[operator.index(index)]
+        labels = self.first_labels
+        for below in self.levels[:level]:
+            if below.parents is not None:
+                labels = below.parents[labels]
+        return labels
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the tree as a table with one row for each bandwidth and mode.
+
+        Its columns are `step`, `bandwidth`, `mode`, `count`, `density`, `parent` (-1 at the last
+        bandwidth), and one for each feature of the mode: `x0`, `x1`, ...
+
+        Parameters
+        ----------
+        backend : {"polars", "pandas", "dict"}, optional
+            What to return. By default a polars or pandas frame, whichever is in use or else
+            installed, and a dict of arrays where neither is.
+
+        Returns
+        -------
+        polars.DataFrame, pandas.DataFrame or dict of ndarray
+            The table.
+        """
+        sizes = self.n_modes
+        parents = [
+            np.full(len(level.modes), -1) if level.parents is None else level.parents
+            for level in self.levels
+        ]
+        columns: dict[str, Any] = {
+            "step": np.repeat(np.arange(len(self)), sizes),
+            "bandwidth": np.repeat(self.bandwidths, sizes),
+            "mode": np.concatenate([np.arange(size) for size in sizes]),
+            "count": np.concatenate([level.counts for level in self.levels]),
+            "density": np.concatenate([level.density for level in self.levels]),
+            "parent": np.concatenate(parents),
+        }
+        coordinates = np.concatenate([level.modes for level in self.levels])
+        columns |= {f"x{j}": values for j, values in enumerate(coordinates.T)}
+        return to_frame(columns, backend)

@@ -1,0 +1,427 @@
+"""One pass of mean-shift: every place against every row that its kernel reaches."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from threading import local
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from modeclust.compiled import compiled
+from modeclust.exponential import exp_of_minus_half
+from modeclust.kernels import (
+    CAUCHY,
+    GAUSSIAN,
+    has_compact_support,
+    profile,
+    relative_pull,
+)
+from modeclust.rows.blocks import Block
+from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Csr, is_sparse
+from modeclust.rows.summing import RISE, means, merge_references, refer
+
+Vector = npt.NDArray[np.float64]
+
+# Rows are taken so many at a time, and short rows are passed over together where the box
+# around them is out of reach of all places of a tile.
+LEAF, PLACES = 128, 32
+# Long rows, which go through matrix products: rows and places of one product.
+LONG_LEAF, LONG_PLACES = 512, 256
+# By products, a squared distance is off by about 1e-16 of the squared norms: they are used where
+# that is below 1e-8 of the squared bandwidth.
+LARGEST_NORM = 1e8
+
+
+@dataclass
+class ShiftSums:
+    """What the rows pull at each place; the sums of two blocks merge exactly."""
+
+    kernel: int
+    reference: Vector  # (M,) about the smallest t met; inf with no row
+    mass: Vector  # (M,) sum of weights, relative to the reference
+    totals: npt.NDArray[np.float64]  # (M, D) sum of weight x
+    density: Vector  # (M,) sum of q G(t)
+    smallest: Vector  # (M,) the smallest t of a row with weight; inf with none
+
+    @classmethod
+    def zeros(cls, kernel: int, n_places: int, n_features: int) -> Self:
+        """Return the sums of no rows."""
+        return cls(
+            kernel,
+            np.full(n_places, np.inf),
+            np.zeros(n_places),
+            np.zeros((n_places, n_features)),
+            np.zeros(n_places),
+            np.full(n_places, np.inf),
+        )
+
+    def merge(self, other: Self) -> None:
+        """Add the sums of rows that come after these."""
+        merge_references(
+            self.kernel,
+            self.reference,
+            self.mass,
+            self.totals,
+            other.reference,
+            other.mass,
+            other.totals,
+        )
+        self.density += other.density
+        np.minimum(self.smallest, other.smallest, out=self.smallest)
+
+    def moved(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the places after the shift; one that no row pulls stays."""
+        return means(self.totals, self.mass, places)
+
+
+@dataclass(frozen=True)
+class ShiftStep:
+    """Sum the pull of all rows at each of some places.
+
+    `reach` (M,) is an upper bound on the smallest t at each place, inf where none is known. Rows
+    whose t is above it by `negligible` or more are left out, whole leaves of them unread.
+    """
+
+    places: npt.NDArray[np.float64]  # (M, D)
+    kernel: int
+    inverse_squared_bandwidth: float
+    reach: Vector
+    negligible: float
+    largest_norm: float  # of the rows, squared
+
+    def start(self) -> ShiftSums:
+        """Return the sums of no rows."""
+        return ShiftSums.zeros(self.kernel, *self.places.shape)
+
+    def add(self, block: Block, sums: ShiftSums) -> None:
+        """Add the pull of one block's rows."""
+        if isinstance(block.X, Csr) or self._suits_products:
+            self._add_by_products(block, sums)
+            return
+        _add_by_differences(
+            block.X,
+            block.weight,
+            block.inverse_squared_scale,
+            self.places,
+            *self._boxes,
+            self._limits,
+            self.kernel,
+            self.inverse_squared_bandwidth,
+            self.negligible,
+            _desk(LEAF, self.places.shape[1]),
+            sums.reference,
+            sums.mass,
+            sums.totals,
+            sums.density,
+            sums.smallest,
+        )
+
+    @property
+    def _suits_products(self) -> bool:
+        exact = self.largest_norm * self.inverse_squared_bandwidth < LARGEST_NORM
+        return self.places.shape[1] >= FEWEST_FOR_PRODUCTS and exact
+
+    @cached_property
+    def _boxes(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The lowest and highest coordinates of each tile of places."""
+        firsts = np.arange(0, len(self.places), PLACES)
+        lowest = np.minimum.reduceat(self.places, firsts, axis=0)
+        highest = np.maximum.reduceat(self.places, firsts, axis=0)
+        return lowest, highest
+
+    @cached_property
+    def _limits(self) -> Vector:
+        """The t beyond which no row matters to any place of each tile."""
+        firsts = np.arange(0, len(self.places), PLACES)
+        if self.kernel == CAUCHY:
+            return np.full(len(firsts), np.inf)
+        if has_compact_support(self.kernel):
+            return np.ones(len(firsts))
+        return np.asarray(np.maximum.reduceat(self.reach, firsts) + self.negligible)
+
+    @cached_property
+    def _norms(self) -> Vector:
+        norms: Vector = np.einsum("md,md->m", self.places, self.places)
+        return norms
+
+    def _add_by_products(self, block: Block, sums: ShiftSums) -> None:
+        X = _as_matrix(block.X, self.places.shape[1])
+        desk = _desk(LONG_LEAF, 0)
+        for first in range(0, X.shape[0], LONG_LEAF):
+            rows = slice(first, first + LONG_LEAF)
+            leaf = X[rows] if is_sparse(X) else X[rows].astype(np.float64)
+            norms = _squared_norms(leaf)
+            for begin in range(0, len(self.places), LONG_PLACES):
+                some = slice(begin, begin + LONG_PLACES)
+                pulls = _products(self.places[some], leaf)
+                _weigh_products(
+                    pulls,
+                    self._norms[some],
+                    norms,
+                    block.weight[rows],
+                    block.inverse_squared_scale[rows],
+                    self.kernel,
+                    self.inverse_squared_bandwidth,
+                    self.negligible,
+                    desk,
+                    sums.reference[some],
+                    sums.mass[some],
+                    sums.totals[some],
+                    sums.density[some],
+                    sums.smallest[some],
+                )
+                sums.totals[some] += (leaf.T @ pulls.T).T if is_sparse(leaf) else pulls @ leaf
+
+
+def _as_matrix(X: Any, n_features: int) -> Any:
+    """Return a block's rows in a form that has products."""
+    if not isinstance(X, Csr):
+        return X
+    first, last = X.indptr[0], X.indptr[-1]
+    parts = (X.data[first:last], X.indices[first:last], X.indptr - first)
+    return sparse.csr_array(parts, shape=(len(X.indptr) - 1, n_features))
+
+
+def _products(places: npt.NDArray[np.float64], leaf: Any) -> npt.NDArray[np.float64]:
+    """Return the product of each place with each row, (M, n)."""
+    if is_sparse(leaf):
+        return np.ascontiguousarray((leaf @ places.T).T)
+    return np.asarray(places @ leaf.T)
+
+
+def _squared_norms(leaf: Any) -> Vector:
+    if is_sparse(leaf):
+        return np.asarray(leaf.multiply(leaf).sum(axis=1), dtype=np.float64)
+    return np.asarray(np.einsum("nd,nd->n", leaf, leaf))
+
+
+class Desk(NamedTuple):
+    """Room for the work on one place and one leaf of rows."""
+
+    columns: npt.NDArray[np.float64]  # (D, n) the rows of the leaf
+    low: Vector  # (D,) the box around them
+    high: Vector
+    t: Vector  # (n,)
+    pulls: Vector  # (n,)
+    q: Vector  # (n,) weights
+    precision: Vector  # (n,) 1 / s^2
+    bits: npt.NDArray[np.int64]  # (n,)
+    bits_as_floats: Vector  # the same memory
+
+
+_desks = local()
+
+
+def _desk(n: int, n_features: int) -> Desk:
+    """Return this thread's desk, made anew where its shape is new."""
+    if getattr(_desks, "key", None) != (n, n_features):
+        _desks.key = (n, n_features)
+        bits = np.empty(n, dtype=np.int64)
+        _desks.desk = Desk(
+            columns=np.empty((n_features, n)),
+            low=np.empty(n_features),
+            high=np.empty(n_features),
+            t=np.empty(n),
+            pulls=np.empty(n),
+            q=np.empty(n),
+            precision=np.empty(n),
+            bits=bits,
+            bits_as_floats=bits.view(np.float64),
+        )
+    desk: Desk = _desks.desk
+    return desk
+
+
+@compiled
+def _add_by_differences(
+    X: Any,  # IN: (n, D)
+    weight: Any,
+    inverse_squared_scale: Any,
+    places: Any,
+    lowest: Any,
+    highest: Any,
+    limits: Any,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+    negligible: float,
+    desk: Desk,
+    reference: Any,  # IN/OUT from here on
+    mass: Any,
+    totals: Any,
+    density: Any,
+    smallest: Any,
+) -> None:
+    """Add the pull of short rows, leaf by leaf."""
+    columns, t, q, precision = desk.columns, desk.t, desk.q, desk.precision
+    n_features = X.shape[1]
+    for first in range(0, X.shape[0], t.size):
+        n = min(t.size, X.shape[0] - first)
+        _lay_out(X, first, n, desk)
+        least = _take_weights(first, n, weight, inverse_squared_scale, q, precision)
+        for tile in range(limits.size):
+            gap = _squared_gap(desk.low, desk.high, lowest[tile], highest[tile])
+            if gap * least * inverse_squared_bandwidth >= limits[tile]:
+                continue
+            for p in range(tile * PLACES, min((tile + 1) * PLACES, places.shape[0])):
+                for m in range(n):
+                    t[m] = 0.0
+                for j in range(n_features):
+                    here = places[p, j]
+                    for m in range(n):
+                        difference = columns[j, m] - here
+                        t[m] += difference * difference
+                pulled = _weigh(
+                    n,
+                    p,
+                    kernel,
+                    inverse_squared_bandwidth,
+                    negligible,
+                    desk,
+                    reference,
+                    mass,
+                    totals,
+                    density,
+                    smallest,
+                )
+                if not pulled:
+                    continue
+                for j in range(n_features):
+                    total = 0.0
+                    for m in range(n):
+                        total += desk.pulls[m] * columns[j, m]
+                    totals[p, j] += total
+
+
+@compiled
+def _lay_out(X: Any, first: int, n: int, desk: Desk) -> None:
+    """Write a leaf's rows as columns, and the box around them."""
+    columns, low, high = desk.columns, desk.low, desk.high
+    low[:] = np.inf
+    high[:] = -np.inf
+    for m in range(n):
+        for j in range(X.shape[1]):
+            value = X[first + m, j]
+            columns[j, m] = value
+            low[j] = min(low[j], value)
+            high[j] = max(high[j], value)
+
+
+@compiled
+def _take_weights(
+    first: int, n: int, weight: Any, inverse_squared_scale: Any, q: Any, precision: Any
+) -> float:
+    """Write the weights of a leaf's rows; return the least 1 / s^2."""
+    least = np.inf
+    for m in range(n):
+        q[m] = weight[first + m] if weight.size > 0 else 1.0
+        precision[m] = inverse_squared_scale[first + m] if inverse_squared_scale.size > 0 else 1.0
+        least = min(least, precision[m])
+    return least
+
+
+@compiled
+def _squared_gap(low: Any, high: Any, lowest: Any, highest: Any) -> float:
+    """Return the squared distance between two boxes."""
+    total = 0.0
+    for j in range(low.size):
+        gap = max(0.0, max(low[j] - highest[j], lowest[j] - high[j]))
+        total += gap * gap
+    return total
+
+
+@compiled
+def _weigh_products(
+    products: Any,  # IN/OUT: (M, n) place . row; the pulls
+    place_norms: Any,
+    row_norms: Any,
+    weight: Any,
+    inverse_squared_scale: Any,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+    negligible: float,
+    desk: Desk,
+    reference: Any,
+    mass: Any,
+    totals: Any,
+    density: Any,
+    smallest: Any,
+) -> None:
+    """Turn products into pulls, and add these to the sums."""
+    n = row_norms.size
+    t, pulls = desk.t, desk.pulls
+    _take_weights(0, n, weight, inverse_squared_scale, desk.q, desk.precision)
+    for p in range(place_norms.size):
+        for m in range(n):
+            t[m] = max(place_norms[p] + row_norms[m] - 2.0 * products[p, m], 0.0)
+        _weigh(
+            n,
+            p,
+            kernel,
+            inverse_squared_bandwidth,
+            negligible,
+            desk,
+            reference,
+            mass,
+            totals,
+            density,
+            smallest,
+        )
+        for m in range(n):
+            products[p, m] = pulls[m]
+
+
+@compiled
+def _weigh(
+    n: int,
+    p: int,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+    negligible: float,
+    desk: Desk,  # t holds squared distances; pulls is written
+    reference: Any,
+    mass: Any,
+    totals: Any,
+    density: Any,
+    smallest: Any,
+) -> bool:
+    """Write the pulls of a leaf's rows at place p; return whether there are any.
+
+    What was summed at the place before is brought to a reference that is near enough.
+    """
+    t, pulls, q, precision = desk.t, desk.pulls, desk.q, desk.precision
+    least = np.inf
+    for m in range(n):
+        t[m] *= precision[m] * inverse_squared_bandwidth
+        if t[m] < least and q[m] > 0.0:
+            least = t[m]
+    smallest[p] = min(smallest[p], least)
+    if least == np.inf or (has_compact_support(kernel) and least >= 1.0):
+        pulls[:n] = 0.0
+        return False
+    if least < (reference[p] - RISE if mass[p] > 0.0 else reference[p]):
+        refer(kernel, least, p, reference, mass, totals)
+    base = reference[p]
+    height = profile(kernel, base)
+    if kernel == GAUSSIAN:
+        for m in range(n):
+            t[m] = min(max(t[m] - base, -RISE), negligible)
+        exp_of_minus_half(t, n, desk.bits, desk.bits_as_floats, pulls)
+        value = total = 0.0
+        for m in range(n):
+            pull = q[m] * pulls[m] if t[m] < negligible else 0.0
+            value += pull
+            pulls[m] = pull * precision[m]
+            total += pulls[m]
+        density[p] += value * height
+    else:
+        total = value = 0.0
+        for m in range(n):
+            value += q[m] * profile(kernel, t[m])
+            pull = relative_pull(kernel, t[m], base) if q[m] > 0.0 else 0.0
+            pulls[m] = q[m] * precision[m] * pull
+            total += pulls[m]
+        density[p] += value
+    mass[p] += total
+    return True

@@ -1,0 +1,263 @@
+import warnings
+
+import numpy as np
+import pytest
+import reference
+from scipy import sparse
+from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from modeclust import MeanShift, estimate_bandwidth, modes_by_bandwidth
+from modeclust.kernels import KERNELS
+
+BLOBS, BLOB_LABELS = make_blobs(600, 2, centers=4, cluster_std=0.8, random_state=3)
+
+
+def same_partition(a, b):
+    return adjusted_rand_score(a, b) == 1.0
+
+
+def test_attributes():
+    model = MeanShift(bandwidth=1.0).fit(BLOBS)
+    n = model.n_clusters_
+    assert model.cluster_centers_.shape == (n, 2)
+    assert model.labels_.shape == (600,)
+    assert model.counts_.tolist() == np.bincount(model.labels_, minlength=n).tolist()
+    assert np.all(np.diff(model.density_) <= 0)
+    density = reference.weighted_density(BLOBS, model.cluster_centers_, 1.0)
+    np.testing.assert_allclose(model.density_, density, rtol=1e-9)
+    assert model.bandwidth_ == 1.0
+    assert same_partition(model.labels_, BLOB_LABELS)
+    rule = MeanShift().fit(BLOBS)
+    assert rule.bandwidth_ == estimate_bandwidth(BLOBS)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_predict_follows_the_basin(rng, kernel):
+    X, _ = make_moons(300, noise=0.08, random_state=0)
+    bandwidth = {"gaussian": 0.2, "cauchy": 0.1}.get(kernel, 0.5)
+    merge_radius = 1e-3 if kernel == "epanechnikov" else 0.1
+    model = MeanShift(bandwidth, kernel=kernel, merge_radius=merge_radius).fit(X)
+    assert 2 < model.n_clusters_ < 100
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    new = X + rng.normal(scale=0.02, size=X.shape)
+    ends = reference.mean_shift(X, new, bandwidth, kernel=kernel)
+    nearest = reference.assign(ends, model.cluster_centers_)
+    np.testing.assert_array_equal(model.predict(new), nearest)
+    by_distance = model.predict(new, method="nearest")
+    np.testing.assert_array_equal(by_distance, reference.assign(new, model.cluster_centers_))
+
+
+def test_far_points_have_a_mode():
+    model = MeanShift(1.0).fit(BLOBS)
+    labels = model.predict([[1e6, 0.0], [0.0, -1e9]])
+    assert np.all((labels >= 0) & (labels < model.n_clusters_))
+
+
+@pytest.mark.parametrize("seeds", ["bin", 100, BLOBS[::9]], ids=["bin", "number", "array"])
+def test_seeds(seeds):
+    every = MeanShift(1.0).fit(BLOBS)
+    some = MeanShift(1.0, seeds=seeds, random_state=0).fit(BLOBS)
+    np.testing.assert_allclose(some.cluster_centers_, every.cluster_centers_, atol=1e-4)
+    assert np.mean(some.labels_ == every.labels_) > 0.97
+
+
+def test_a_seed_alone_finds_one_mode():
+    model = MeanShift(1.0, seeds=BLOBS[:1]).fit(BLOBS)
+    assert model.n_clusters_ == 1
+    assert model.counts_.tolist() == [600]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_whole_weights_are_repeated_rows(rng, kernel):
+    X = BLOBS[:200]
+    times = rng.integers(0, 4, 200)
+    weighted = MeanShift(1.5, kernel=kernel).fit(X, sample_weight=times)
+    repeated = MeanShift(1.5, kernel=kernel).fit(np.repeat(X, times, axis=0))
+    np.testing.assert_allclose(
+        weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-4, atol=1e-4
+    )
+    np.testing.assert_allclose(weighted.density_, repeated.density_, rtol=1e-8)
+    assert np.repeat(weighted.labels_, times).tolist() == repeated.labels_.tolist()
+
+
+def test_adaptive_scales(rng):
+    X = np.concatenate([rng.normal(size=(200, 2)) * 0.1, rng.normal(size=(200, 2)) * 2 + 12])
+    local = estimate_bandwidth(X, local=True) / estimate_bandwidth(X)
+    adaptive = MeanShift(1.0, adaptive=True).fit(X)
+    given = MeanShift(1.0).fit(X, sample_scale=local)
+    np.testing.assert_allclose(adaptive.cluster_centers_, given.cluster_centers_, atol=1e-4)
+    ends = reference.mean_shift(X, X, 1.0, scale=local)
+    far = np.linalg.norm(ends - adaptive.cluster_centers_[adaptive.labels_], axis=1)
+    assert far.max() < 1e-3
+    with pytest.raises(ValueError, match="adaptive=True"):
+        MeanShift(adaptive=True).fit(X, sample_scale=local)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_rows(make):
+    X = np.maximum(load_digits().data[:300] - 8, 0)
+    dense = MeanShift(12.0).fit(X)
+    model = MeanShift(12.0).fit(make(X))
+    assert same_partition(model.labels_, dense.labels_)
+    np.testing.assert_allclose(model.cluster_centers_, dense.cluster_centers_, atol=1e-3)
+    np.testing.assert_array_equal(model.predict(make(X)), model.labels_)
+
+
+def test_single_precision_stays():
+    model = MeanShift(1.0).fit(BLOBS.astype(np.float32))
+    assert model.cluster_centers_.dtype == np.float32
+    expected = MeanShift(1.0).fit(BLOBS)
+    np.testing.assert_allclose(model.cluster_centers_, expected.cluster_centers_, atol=1e-5)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(1e8, 1.0), (0.0, 1e-150), (0.0, 1e150)])
+def test_any_units(offset, scale):
+    plain = MeanShift(1.0).fit(BLOBS)
+    model = MeanShift(scale).fit(BLOBS * scale + offset)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    centers = (model.cluster_centers_ - offset) / scale
+    np.testing.assert_allclose(centers, plain.cluster_centers_, atol=1e-4)
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    X = load_iris().data
+    one, two = (MeanShift(0.6, n_jobs=n, random_state=0).fit(X) for n in (1, 2))
+    assert one.cluster_centers_.tobytes() == two.cluster_centers_.tobytes()
+    assert one.labels_.tobytes() == two.labels_.tobytes()
+
+
+def test_constant_and_repeated_rows():
+    model = MeanShift().fit(np.ones((5, 3)))
+    assert model.n_clusters_ == 1
+    np.testing.assert_allclose(model.cluster_centers_, 1.0)
+    model = MeanShift(0.1).fit([[0.0], [0.0], [1.0]])
+    np.testing.assert_allclose(model.cluster_centers_, [[0.0], [1.0]], atol=1e-12)
+    assert model.counts_.tolist() == [2, 1]
+
+
+def test_too_few_iterations_are_told():
+    with pytest.warns(ConvergenceWarning, match="within 2 steps"):
+        MeanShift(1.0, max_iter=2).fit(BLOBS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MeanShift(1.0).fit(BLOBS)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 4, 7])
+def test_as_many_modes_as_wanted(n_clusters):
+    model = MeanShift(n_clusters=n_clusters).fit(BLOBS)
+    assert model.n_clusters_ == n_clusters
+    again = MeanShift(model.bandwidth_).fit(BLOBS)
+    assert again.n_clusters_ == n_clusters
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_a_number_of_modes_that_never_comes():
+    # Three equal points on a line go from three modes to one at once, by symmetry.
+    X = np.array([[-1.0], [0.0], [1.0]])
+    with pytest.raises(ValueError, match=r"No bandwidth gives 2 modes: there are 3 at .* and 1 at"):
+        MeanShift(n_clusters=2).fit(X)
+    with pytest.raises(ValueError, match=r"n_clusters=4 is more than the number of rows"):
+        MeanShift(n_clusters=4).fit(X)
+    with pytest.raises(ValueError, match=r"n_clusters=3 .* distinct rows"):
+        MeanShift(n_clusters=3).fit([[0.0], [0.0], [1.0]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bandwidth": 0}, "bandwidth"),
+        ({"bandwidth": np.inf}, "bandwidth"),
+        ({"bandwidth": np.nan}, "bandwidth"),
+        ({"bandwidth": "wide"}, "bandwidth"),
+        ({"kernel": "flat"}, "kernel"),
+        ({"n_clusters": 0}, "n_clusters"),
+        ({"seeds": "some"}, "seeds"),
+        ({"seeds": 0}, "seeds"),
+        ({"seeds": [[1.0]]}, "seeds must have as many columns as X, 2, got 1"),
+        ({"seeds": [[np.nan, 1.0]]}, "seeds contains NaN"),
+        ({"tol": 0.0}, "tol"),
+        ({"merge_radius": 0}, "merge_radius"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_before_any_work(monkeypatch, options, message):
+    def work(*args, **options):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr("modeclust.rows.memory.MemoryRows.reduce", work)
+    monkeypatch.setattr("modeclust.algorithms.bandwidth.nearest_rows", work)
+    with pytest.raises(ValueError, match=message):
+        MeanShift(**options).fit(BLOBS)
+
+
+def test_bad_rows_and_methods():
+    for X, message in (
+        (BLOBS * np.nan, "NaN"),
+        (BLOBS[:0], "0 sample"),
+        (BLOBS[:1], "minimum of 2"),
+        ([["a", "b"]], "could not convert"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MeanShift().fit(X)
+    with pytest.raises(ValueError, match="Negative"):
+        MeanShift().fit(BLOBS, sample_weight=-np.ones(600))
+    with pytest.raises(ValueError, match="dense rows"):
+        MeanShift(seeds="bin").fit(sparse.csr_array(BLOBS))
+    with pytest.raises(ValueError, match="method must be"):
+        MeanShift(1.0).fit(BLOBS).predict(BLOBS, method="far")
+
+
+def test_moons_have_about_13_modes_and_no_bandwidth_parts_them(authors_result):
+    # The paper's figure 3: "GMS would return around 13 clusters".
+    data = authors_result("moons_kmodes")
+    X, y = data["X"], data["y"]
+    assert 11 <= MeanShift(0.1).fit(X).n_clusters_ <= 15
+    bandwidths = np.geomspace(0.05, 2.0, 30)
+    two = [
+        model.labels_
+        for bandwidth in bandwidths
+        if (model := MeanShift(bandwidth, seeds="bin").fit(X)).n_clusters_ == 2
+    ]
+    assert len(two) > 0
+    assert max(adjusted_rand_score(y, labels) for labels in two) < 0.9
+
+
+def test_ten_modes_of_images_are_one_giant_cluster_and_outliers(authors_result):
+    # The paper's figure 5, on USPS: K modes of one density are no K clusters.
+    data = authors_result("usps_kmodes")
+    model = MeanShift(n_clusters=10).fit(data["X"])
+    assert model.counts_.max() > 0.9 * len(data["X"])
+    assert np.median(model.counts_) <= 10
+    assert adjusted_rand_score(data["y"], model.labels_) < 0.05
+
+
+def test_modes_over_bandwidths(rng):
+    degrees = np.concatenate([rng.poisson(20, 300), rng.poisson(80, 200)])[:, None].astype(float)
+    tree = modes_by_bandwidth(degrees, [40.0, 0.5, 1.0, 4.0, 15.0])
+    assert tree.bandwidths.tolist() == [0.5, 1.0, 4.0, 15.0, 40.0]
+    assert np.all(np.diff(tree.n_modes) <= 0)
+    for i, level in enumerate(tree):
+        model = MeanShift(level.bandwidth).fit(degrees)
+        assert len(level.modes) == model.n_clusters_
+        np.testing.assert_allclose(level.modes, model.cluster_centers_, atol=1e-3)
+        np.testing.assert_allclose(level.density, model.density_, rtol=1e-6)
+        labels = tree.labels(i)
+        assert np.bincount(labels, minlength=len(level.modes)).tolist() == level.counts.tolist()
+    assert tree[-1].parents is None
+    assert "5 bandwidths from 0.5 to 40" in repr(tree)
+    # Merges: the labels of a level are those of the one before, put together.
+    for i in range(len(tree) - 1):
+        pairs = np.unique(np.stack([tree.labels(i), tree.labels(i + 1)], axis=1), axis=0)
+        assert len(pairs) == len(np.unique(tree.labels(i)))
+    frame = tree.to_frame("dict")
+    assert len(frame["x0"]) == tree.n_modes.sum()
+    assert frame["parent"][-1] == -1
+    for bad in ([], [0.0], [np.inf], [1.0, 1.0], "wide", [[1.0]]):
+        with pytest.raises(ValueError, match="bandwidths"):
+            modes_by_bandwidth(degrees, bad)
