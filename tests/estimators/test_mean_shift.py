@@ -1,12 +1,17 @@
+import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_info
 
 from modeclust import MeanShift, estimate_bandwidth, modes_by_bandwidth
 from modeclust.kernels import KERNELS
@@ -261,3 +266,57 @@ def test_modes_over_bandwidths(rng):
     for bad in ([], [0.0], [np.inf], [1.0, 1.0], "wide", [[1.0]]):
         with pytest.raises(ValueError, match="bandwidths"):
             modes_by_bandwidth(degrees, bad)
+
+
+def test_manners():
+    frame = pd.DataFrame(BLOBS, columns=["a", "b"])
+    model = MeanShift(1.0).fit(frame)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(frame), model.labels_)
+    np.testing.assert_array_equal(model.fit_predict(frame), model.labels_)
+    assert not hasattr(clone(model), "labels_")
+    with pytest.raises(NotFittedError):
+        MeanShift().predict(BLOBS)
+
+
+class Stopper:
+    """A callback that counts parts of the seeds, and can stop after one."""
+
+    def __init__(self, stop_after=None):
+        self.n_parts, self.stop_after, self.max_subtasks = 0, stop_after, None
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        if context.task_name == "fit":
+            self.max_subtasks = context.max_subtasks
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        self.n_parts += context.task_name == "seeds"
+        return self.n_parts == self.stop_after
+
+    def teardown(self, estimator, context):
+        pass
+
+
+def test_callbacks_see_parts_of_the_seeds_and_can_stop(monkeypatch):
+    monkeypatch.setattr("modeclust.algorithms.mean_shift.MOST_PLACES", 150)
+    plain = MeanShift(1.0).fit(BLOBS)
+    watcher = Stopper()
+    model = MeanShift(1.0).set_callbacks(watcher).fit(BLOBS)
+    assert (watcher.n_parts, watcher.max_subtasks) == (4, 4)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    stopped = MeanShift(1.0).set_callbacks(Stopper(stop_after=1)).fit(BLOBS)
+    assert stopped.labels_.shape == (600,)
+    assert 1 <= stopped.n_clusters_ <= plain.n_clusters_
+
+
+def test_long_rows_in_threads_leave_blas_as_it_was():
+    X = load_digits().data[:200]
+    before = [library["num_threads"] for library in threadpool_info()]
+    with ThreadPoolExecutor(4) as pool:
+        fits = list(pool.map(lambda _: MeanShift(20.0).fit(X).labels_.tobytes(), range(8)))
+    assert len(set(fits)) == 1
+    assert [library["num_threads"] for library in threadpool_info()] == before

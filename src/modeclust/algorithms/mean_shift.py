@@ -20,14 +20,16 @@ Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 # At most so many places climb together, of so many numbers in all.
-MOST_PLACES, MOST_NUMBERS = 4096, 2**24
+MOST_PLACES, MOST_NUMBERS = 16384, 2**24
 # What is left out of a sum is below this share of it.
 NEGLIGIBLE = 1e-10
-# Two climbs in the same cell of so many bandwidths are one from there on, where both are
-# about to arrive: their steps are shorter than this many bandwidths.
-CELL, SHORT = 1e-3, 0.1
-# A climb that creeps takes steps up to so many times as long, but shorter than that too.
-LONGEST = 50.0
+# Two climbs in the same cell, of so many bandwidths, are one from there on, where both are about
+# to arrive: their steps are shorter than so many bandwidths.
+CELL, ABOUT_TO_ARRIVE = 1e-3, 0.03
+# A climb creeps where its steps are shorter than so many bandwidths and each of them shrinks by
+# the same rate r, to this share of 1 - r. It then takes steps up to so many times as long, but not
+# longer than the shortest that do not creep.
+CREEPING, STEADY, LONGEST = 0.1, 0.5, 50.0
 # How far from a mode, in bandwidths, a climb starts that shows that it is one.
 NUDGE = 1e-3
 # From one bandwidth to the next, where their number of modes is counted.
@@ -203,11 +205,11 @@ class _Walk:
         self.density[self.active[rose]] = density[rose]
         self.quickened[self.active[rose & (lengths > self.lengths)]] = self._n_iter
         rate = self._shrinkage(step)
-        steady = np.abs(rate - self._rate) < 0.1 * (1.0 - rate)
-        creeps = rose & steady & (rate > 0.0) & (lengths < SHORT * bandwidth)
+        steady = np.abs(rate - self._rate) < STEADY * (1.0 - rate)
+        creeps = rose & steady & (rate > 0.0) & (lengths < CREEPING * bandwidth)
         creeps &= self._ground.is_smooth
         # Not so long that it could lead to another mode.
-        most = np.clip(SHORT * bandwidth / np.maximum(lengths, 1e-300), 1.0, LONGEST)
+        most = np.clip(CREEPING * bandwidth / np.maximum(lengths, 1e-300), 1.0, LONGEST)
         factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
         there = here + factor[:, None] * step
         there[fell] = self._plain[fell]
@@ -253,7 +255,7 @@ class _Crossings:
     def meet(self, walk: _Walk, n_iter: int) -> npt.NDArray[np.bool_]:
         """Note where the active climbs are; return which of them met another one."""
         met = np.zeros(len(walk.active), bool)
-        near = np.flatnonzero(walk.lengths < SHORT * self._bandwidth)
+        near = np.flatnonzero(walk.lengths < ABOUT_TO_ARRIVE * self._bandwidth)
         cells = _cells(walk.places[walk.active[near]], CELL * self._bandwidth)
         for place, cell in zip(near, cells, strict=True):
             climber = int(walk.active[place])

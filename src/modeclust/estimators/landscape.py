@@ -18,8 +18,8 @@ from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, is_sparse
 from modeclust.rows.shift_step import LEAF
 from modeclust.rows.units import Units
 
-# A pass takes long for each row, and many blocks keep all threads busy.
-FEWEST_BLOCKS = 16
+# Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
+N_BLOCKS, FEWEST_ROWS = 16, 1024
 
 
 class Open(NamedTuple):
@@ -60,14 +60,14 @@ class Landscape:
         check_n_jobs(n_jobs)
         units = Units.of(self.X)
         n_rows = self.X.shape[0]
-        leaves = -(-n_rows // (LEAF * FEWEST_BLOCKS))
+        size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
         with (
             MemoryRows(
                 units.inward(self.X),
                 weight=self.weight,
                 scale=self.scale,
                 n_jobs=n_jobs,
-                block_size=LEAF * leaves,
+                block_size=-(-size // LEAF) * LEAF,
             ) as rows,
             single_blas_thread(),
         ):
@@ -96,6 +96,6 @@ def _largest_norm(X: Any) -> float:
         return float(X.multiply(X).sum(axis=1).max())
     parts = range(0, X.shape[0], 4096)
     return max(
-        float(np.einsum("nd,nd->n", part, part, dtype=np.float64).max())
+        float(np.einsum("id,id->i", part, part, dtype=np.float64).max())
         for part in (np.asarray(X[first : first + 4096]) for first in parts)
     )

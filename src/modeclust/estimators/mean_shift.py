@@ -197,18 +197,19 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
         """
         X = check_rows(X, estimator=self, min_rows=2)
         landscape, bandwidth = self._survey(X, sample_weight, sample_scale)
-        root = self._init_callback_context(max_subtasks=None)
-        told = {"estimator": self, "X": X, "y": y}
-        root.call_on_fit_task_begin(**told)
         with landscape.opened(self.kernel, bandwidth, self.n_jobs) as ground:
-            search = Search(self, ground, partial(_watched, root, told))
+            search = Search(self, ground)
+            root = self._init_callback_context(max_subtasks=search.n_parts)
+            told = {"estimator": self, "X": X, "y": y}
+            root.call_on_fit_task_begin(**told)
+            search.watched = partial(_watched, root, told)
             try:
                 bandwidth, modes = search.modes(self.n_clusters)
             except NoBandwidthError as error:
                 raise ValueError(self._no_bandwidth(error, ground.units)) from None
             labels = search.row_labels(modes)
             self._store(landscape, modes, labels, bandwidth, ground.units)
-        root.call_on_fit_task_end(**told, reconstruction_attributes={})
+            root.call_on_fit_task_end(**told, reconstruction_attributes={})
         if not modes.converged:
             warnings.warn(
                 f"Some climbs did not end within {self.max_iter} steps. Raise max_iter or tol.",
@@ -324,18 +325,14 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
 class Search:
     """The search for modes from the seeds that an estimator asks for."""
 
-    def __init__(
-        self,
-        model: MeanShift,
-        ground: Open,
-        watched: Callable[[Iterator[Places]], Iterator[Places]] = iter,
-    ) -> None:
+    def __init__(self, model: MeanShift, ground: Open) -> None:
+        self.watched: Callable[[Iterator[Places]], Iterator[Places]] = iter
         self.limits = model._limits()
         self.rng = check_random_state(model.random_state)
         self._density = ground.density
         self._rows = ground.X
-        self._watched = watched
         self._in_cells = isinstance(model.seeds, str) and model.seeds == "bin"
+        self._is_open = self._in_cells or model.n_clusters is not None
         self._seeds: Any = None
         self._owner: npt.NDArray[np.intp] | None = None  # the seed of each row
         if is_array(model.seeds):
@@ -346,6 +343,11 @@ class Search:
             self._seeds = self._rows[np.sort(chosen)]
         elif not self._in_cells:
             self._seeds, self._owner = _distinct(self._rows)
+
+    @property
+    def n_parts(self) -> int | None:
+        """In how many parts the seeds are climbed from, where that is known."""
+        return None if self._is_open else sum(1 for _ in in_parts(self._seeds))
 
     def modes(self, n_clusters: int | None) -> tuple[float, Modes]:
         """Return the bandwidth and the modes."""
@@ -360,7 +362,7 @@ class Search:
             cells = np.round(self._rows / bandwidth)
             cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
             self._seeds = cells * bandwidth
-        parts = self._watched(_dense_parts(self._seeds))
+        parts = self.watched(_dense_parts(self._seeds))
         return find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
 
     def _wider(self, level: Level, bandwidth: float) -> Level:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.compiled import compiled
+from modeclust.compiled import compiled, compiled_inline
 from modeclust.exponential import exp_of_minus_half
 from modeclust.kernels import (
     CAUCHY,
@@ -120,7 +120,8 @@ class ShiftStep:
 
     @property
     def _suits_products(self) -> bool:
-        exact = self.largest_norm * self.inverse_squared_bandwidth < LARGEST_NORM
+        largest = max(self.largest_norm, float(self._norms.max()))
+        exact = largest * self.inverse_squared_bandwidth < LARGEST_NORM
         return self.places.shape[1] >= FEWEST_FOR_PRODUCTS and exact
 
     @cached_property
@@ -133,13 +134,12 @@ class ShiftStep:
 
     @cached_property
     def _limits(self) -> Vector:
-        """The t beyond which no row matters to any place of each tile."""
-        firsts = np.arange(0, len(self.places), PLACES)
+        """The t beyond which no row matters to each place."""
         if self.kernel == CAUCHY:
-            return np.full(len(firsts), np.inf)
+            return np.full(len(self.places), np.inf)
         if has_compact_support(self.kernel):
-            return np.ones(len(firsts))
-        return np.asarray(np.maximum.reduceat(self.reach, firsts) + self.negligible)
+            return np.ones(len(self.places))
+        return self.reach + self.negligible
 
     @cached_property
     def _norms(self) -> Vector:
@@ -194,7 +194,7 @@ def _products(places: npt.NDArray[np.float64], leaf: Any) -> npt.NDArray[np.floa
 def _squared_norms(leaf: Any) -> Vector:
     if is_sparse(leaf):
         return np.asarray(leaf.multiply(leaf).sum(axis=1), dtype=np.float64)
-    return np.asarray(np.einsum("nd,nd->n", leaf, leaf))
+    return np.asarray(np.einsum("id,id->i", leaf, leaf))
 
 
 class Desk(NamedTuple):
@@ -254,17 +254,22 @@ def _add_by_differences(
     smallest: Any,
 ) -> None:
     """Add the pull of short rows, leaf by leaf."""
-    columns, t, q, precision = desk.columns, desk.t, desk.q, desk.precision
+    columns, t, q, precision, pulls = desk.columns, desk.t, desk.q, desk.precision, desk.pulls
+    low, high, bits, bits_as_floats = desk.low, desk.high, desk.bits, desk.bits_as_floats
     n_features = X.shape[1]
     for first in range(0, X.shape[0], t.size):
         n = min(t.size, X.shape[0] - first)
         _lay_out(X, first, n, desk)
         least = _take_weights(first, n, weight, inverse_squared_scale, q, precision)
-        for tile in range(limits.size):
-            gap = _squared_gap(desk.low, desk.high, lowest[tile], highest[tile])
-            if gap * least * inverse_squared_bandwidth >= limits[tile]:
+        factor = least * inverse_squared_bandwidth
+        for tile in range(lowest.shape[0]):
+            begin, end = tile * PLACES, min((tile + 1) * PLACES, places.shape[0])
+            gap = _squared_gap(low, high, lowest[tile], highest[tile])
+            if gap * factor >= limits[begin:end].max():
                 continue
-            for p in range(tile * PLACES, min((tile + 1) * PLACES, places.shape[0])):
+            for p in range(begin, end):
+                if _squared_gap(low, high, places[p], places[p]) * factor >= limits[p]:
+                    continue
                 for m in range(n):
                     t[m] = 0.0
                 for j in range(n_features):
@@ -278,7 +283,12 @@ def _add_by_differences(
                     kernel,
                     inverse_squared_bandwidth,
                     negligible,
-                    desk,
+                    t,
+                    q,
+                    precision,
+                    bits,
+                    bits_as_floats,
+                    pulls,
                     reference,
                     mass,
                     totals,
@@ -290,7 +300,7 @@ def _add_by_differences(
                 for j in range(n_features):
                     total = 0.0
                     for m in range(n):
-                        total += desk.pulls[m] * columns[j, m]
+                        total += pulls[m] * columns[j, m]
                     totals[p, j] += total
 
 
@@ -350,8 +360,9 @@ def _weigh_products(
 ) -> None:
     """Turn products into pulls, and add these to the sums."""
     n = row_norms.size
-    t, pulls = desk.t, desk.pulls
-    _take_weights(0, n, weight, inverse_squared_scale, desk.q, desk.precision)
+    t, q, precision, pulls = desk.t, desk.q, desk.precision, desk.pulls
+    bits, bits_as_floats = desk.bits, desk.bits_as_floats
+    _take_weights(0, n, weight, inverse_squared_scale, q, precision)
     for p in range(place_norms.size):
         for m in range(n):
             t[m] = max(place_norms[p] + row_norms[m] - 2.0 * products[p, m], 0.0)
@@ -361,7 +372,12 @@ def _weigh_products(
             kernel,
             inverse_squared_bandwidth,
             negligible,
-            desk,
+            t,
+            q,
+            precision,
+            bits,
+            bits_as_floats,
+            pulls,
             reference,
             mass,
             totals,
@@ -372,15 +388,20 @@ def _weigh_products(
             products[p, m] = pulls[m]
 
 
-@compiled
+@compiled_inline
 def _weigh(
     n: int,
     p: int,
     kernel: int,
     inverse_squared_bandwidth: float,
     negligible: float,
-    desk: Desk,  # t holds squared distances; pulls is written
-    reference: Any,
+    t: Any,  # IN: squared distances
+    q: Any,
+    precision: Any,
+    bits: Any,
+    bits_as_floats: Any,
+    pulls: Any,  # OUT
+    reference: Any,  # IN/OUT
     mass: Any,
     totals: Any,
     density: Any,
@@ -390,7 +411,6 @@ def _weigh(
 
     What was summed at the place before is brought to a reference that is near enough.
     """
-    t, pulls, q, precision = desk.t, desk.pulls, desk.q, desk.precision
     least = np.inf
     for m in range(n):
         t[m] *= precision[m] * inverse_squared_bandwidth
@@ -407,7 +427,7 @@ def _weigh(
     if kernel == GAUSSIAN:
         for m in range(n):
             t[m] = min(max(t[m] - base, -RISE), negligible)
-        exp_of_minus_half(t, n, desk.bits, desk.bits_as_floats, pulls)
+        exp_of_minus_half(t, n, bits, bits_as_floats, pulls)
         value = total = 0.0
         for m in range(n):
             pull = q[m] * pulls[m] if t[m] < negligible else 0.0
