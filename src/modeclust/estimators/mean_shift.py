@@ -126,8 +126,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import make_blobs
     >>> from modeclust import MeanShift
-    >>> X, _ = make_blobs(500, centers=3, random_state=2)
-    >>> MeanShift(bandwidth=1.5).fit(X).n_clusters_
+    >>> X, _ = make_blobs(500, centers=3, random_state=3)
+    >>> MeanShift(bandwidth=1.0).fit(X).n_clusters_
     3
     >>> MeanShift(n_clusters=3).fit(X).labels_.shape
     (500,)
