@@ -8,6 +8,7 @@ import pytest
 import reference
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.cluster import MeanShift as TheirMeanShift
 from sklearn.datasets import load_digits, load_iris, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -141,6 +142,16 @@ def test_constant_and_repeated_rows():
     model = MeanShift(0.1).fit([[0.0], [0.0], [1.0]])
     np.testing.assert_allclose(model.cluster_centers_, [[0.0], [1.0]], atol=1e-12)
     assert model.counts_.tolist() == [2, 1]
+
+
+def test_the_flat_pull_is_that_of_scikit_learn():
+    ours = MeanShift(1.5, kernel="epanechnikov", merge_radius=1.0).fit(BLOBS)
+    theirs = TheirMeanShift(bandwidth=1.5).fit(BLOBS)
+    assert ours.n_clusters_ == len(theirs.cluster_centers_)
+    nearest = reference.assign(theirs.cluster_centers_, ours.cluster_centers_)
+    assert sorted(nearest) == list(range(ours.n_clusters_))
+    far = np.linalg.norm(theirs.cluster_centers_ - ours.cluster_centers_[nearest], axis=1)
+    assert far.max() < 0.1
 
 
 def test_too_few_iterations_are_told():

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust.algorithms.solve import inverse_square
@@ -127,17 +126,8 @@ def find_modes(
     found, height = np.concatenate(places), np.concatenate(heights)
     if density.is_smooth:
         found, height = _leave_saddles(density, found, height, limits, rng)
-    group, first = _group(found, height, radius)
-    order = np.argsort(-height[first], kind="stable")
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return Modes(
-        found[first[order]],
-        height[first[order]],
-        rank[group[np.concatenate(labels)]],
-        converged,
-        n_iter,
-    )
+    group, first = _group(found, height, radius)  # the densest first
+    return Modes(found[first], height[first], group[np.concatenate(labels)], converged, n_iter)
 
 
 def climb(density: Density, seeds: Places, limits: Limits, *, join: bool = True) -> Climb:
@@ -299,15 +289,23 @@ def _leave_saddles(
 
 
 def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Indices]:
-    """Return the group of each place, where those within `radius` are one, and its densest."""
+    """Return the group of each place, and the place of each group, its densest.
+
+    A place within `radius` of a denser one that is the first of a group belongs to that.
+    """
     # Most are all but equal: those in one small cell are one before any are compared.
     width = radius / (2.0 * np.sqrt(places.shape[1]))
     _, cell = np.unique(_cells(places, width), axis=0, return_inverse=True)
     densest = _densest(cell, density)
-    graph = radius_neighbors_graph(places[densest], radius, include_self=True)
-    _, components = connected_components(sparse.csr_array(graph), directed=False)
-    group = components.astype(np.intp)
-    return group[cell], densest[_densest(group, density[densest])]
+    near = sparse.csr_array(radius_neighbors_graph(places[densest], radius, include_self=True))
+    group = np.full(len(densest), -1, dtype=np.intp)
+    first: list[np.intp] = []
+    for one in np.argsort(-density[densest], kind="stable"):
+        if group[one] < 0:
+            others = near.indices[near.indptr[one] : near.indptr[one + 1]]
+            group[others[group[others] < 0]] = len(first)
+            first.append(densest[one])
+    return group[cell], np.array(first)
 
 
 def _densest(group: Indices, density: Vector) -> Indices:

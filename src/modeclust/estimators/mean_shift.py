@@ -79,7 +79,9 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
     tol : float, default=1e-5
         A climb ends when its step is shorter than `tol` bandwidths.
     merge_radius : float, default=0.1
-        Climbs that end within so many bandwidths of each other are at the same mode.
+        Climbs that end within so many bandwidths of a denser mode are at that mode. The flat
+        pull of "epanechnikov" has many peaks next to each other; scikit-learn's `MeanShift`
+        takes those within 1 for one.
     random_state : int, RandomState instance or None, default=None
         Draws seeds, rows to estimate a bandwidth from, and the nudges that tell modes from saddles.
     n_jobs : int, default=None

@@ -59,7 +59,7 @@ def modes_by_bandwidth(
     tol : float, default=1e-5
         A climb ends when its step is shorter than `tol` bandwidths.
     merge_radius : float, default=0.1
-        Climbs that end within so many bandwidths of each other are at the same mode.
+        Climbs that end within so many bandwidths of a denser mode are at that mode.
     random_state : int, RandomState instance or None, default=None
         Determines the nudges that tell modes from saddles.
     n_jobs : int, default=None
