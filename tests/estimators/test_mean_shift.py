@@ -331,3 +331,47 @@ def test_long_rows_in_threads_leave_blas_as_it_was():
         fits = list(pool.map(lambda _: MeanShift(20.0).fit(X).labels_.tobytes(), range(8)))
     assert len(set(fits)) == 1
     assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+def test_a_row_is_predicted_alike_in_any_company():
+    X = np.concatenate([BLOBS[:150], BLOBS[:150] + 8])
+    for kernel, merge_radius in (("epanechnikov", 1.0), ("gaussian", 0.1)):
+        model = MeanShift(0.8, kernel=kernel, merge_radius=merge_radius).fit(X)
+        alone = [int(model.predict(row[None])[0]) for row in X[:60]]
+        assert alone == model.predict(X)[:60].tolist()
+
+
+def test_rows_without_weight_make_no_modes():
+    X = np.concatenate([np.zeros(5), np.arange(10, 20, 0.3)])[:, None]
+    weight = np.concatenate([np.ones(5), np.zeros(34)])
+    model = MeanShift(1.0, kernel="biweight").fit(X, sample_weight=weight)
+    assert model.n_clusters_ == 1
+    assert model.counts_.tolist() == [39]
+
+
+def test_long_rows_far_apart_and_mapped_ones(tmp_path, rng):
+    Y = rng.normal(size=(6, 20)) * 5
+    for offset in (1e7, 3e7, 1e8):
+        assert MeanShift(0.05).fit(np.vstack([Y, Y + offset])).n_clusters_ == 12
+    X = rng.normal(size=(200, 30)) + 1e8
+    mapped = np.memmap(tmp_path / "rows", mode="w+", shape=X.shape, dtype=float)
+    mapped[:] = X
+    np.testing.assert_array_equal(MeanShift(3.0).fit(mapped).labels_, MeanShift(3.0).fit(X).labels_)
+
+
+def test_the_model_keeps_rows_of_its_own(rng):
+    X = np.concatenate([rng.normal(size=(50, 30)), rng.normal(size=(50, 30)) + 5])
+    model = MeanShift(3.0).fit(X)
+    query = X.copy()
+    before = model.predict(query)
+    X[:] = 0
+    np.testing.assert_array_equal(model.predict(query), before)
+
+
+def test_sparse_rows_that_would_lose_all_digits_are_refused(rng):
+    X = rng.normal(size=(50, 3))
+    X[:, 0] += 1e8
+    with pytest.raises(ValueError, match="too small beside sparse rows"):
+        MeanShift(0.5).fit(sparse.csr_array(X))
+    with pytest.raises(ValueError, match="from 5 seeds"):
+        MeanShift(n_clusters=6, seeds=5).fit(BLOBS)

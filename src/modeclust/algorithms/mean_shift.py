@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust.algorithms.solve import inverse_square
@@ -34,6 +35,8 @@ NUDGE = 1e-3
 # From one bandwidth to the next, where their number of modes is counted.
 WIDER = 1.2
 NARROWEST = 1e-6
+# Bandwidths are tried down to this share of the first.
+SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,11 @@ def find_modes(
     if density.is_smooth:
         found, height = _leave_saddles(density, found, height, limits, rng)
     group, first = _group(found, height, radius)  # the densest first
+    reached = height[first] > 0
+    if not reached.all() and reached.any():
+        # No row pulls at the others: the nearest of those that are modes will do for them.
+        group = nearest_mode(found[first], found[first[reached]], 0.0)[group]
+        first = first[reached]
     return Modes(found[first], height[first], group[np.concatenate(labels)], converged, n_iter)
 
 
@@ -304,8 +312,20 @@ def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Ind
         if group[one] < 0:
             others = near.indices[near.indptr[one] : near.indptr[one + 1]]
             group[others[group[others] < 0]] = len(first)
+            group[one] = len(first)  # which is not within any radius of itself, by rounding
             first.append(densest[one])
     return group[cell], np.array(first)
+
+
+def nearest_mode(places: Places, modes: Places, radius: float) -> Indices:
+    """Return the first mode within `radius` of each place, or else the nearest."""
+    labels = np.empty(len(places), dtype=np.intp)
+    for begin in range(0, len(places), 1024):
+        some = slice(begin, begin + 1024)
+        distances = cdist(places[some], modes)
+        within = distances <= radius
+        labels[some] = np.where(within.any(axis=1), within.argmax(axis=1), distances.argmin(axis=1))
+    return labels
 
 
 def _densest(group: Indices, density: Vector) -> Indices:
@@ -317,7 +337,8 @@ def _densest(group: Indices, density: Vector) -> Indices:
 
 def _cells(places: Places, width: float) -> Places:
     """Return the cell of a grid that each place is in."""
-    return np.floor(places / width) + 0.0  # without -0.0, which has other bits
+    with np.errstate(over="ignore"):
+        return np.floor(places / width) + 0.0  # without -0.0, which has other bits
 
 
 class Level(NamedTuple):
@@ -389,13 +410,12 @@ def find_level(
 def _level_with_at_least(n_modes: int, start: float, search: Callable[[float], Modes]) -> Level:
     """Return the modes at `start`, or at a smaller bandwidth where there are so many."""
     bandwidth = start
-    level = Level(bandwidth, search(bandwidth))
-    fewer = level
+    first = level = Level(bandwidth, search(bandwidth))
     while len(level.modes.places) < n_modes:
-        fewer = level
         bandwidth /= 2.0
-        if bandwidth < NARROWEST * start:
-            found = len(level.modes.places)
-            raise NoBandwidthError((level.bandwidth, found), (fewer.bandwidth, found))
+        if bandwidth < SMALLEST * start:
+            raise NoBandwidthError(
+                (level.bandwidth, len(level.modes.places)), (start, len(first.modes.places))
+            )
         level = Level(bandwidth, search(bandwidth))
     return level

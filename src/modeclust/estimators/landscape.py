@@ -15,8 +15,8 @@ from modeclust.rows.blas import single_blas_thread
 from modeclust.rows.memory import MemoryRows, weight_spread
 from modeclust.rows.order import spatial_order
 from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, is_sparse
-from modeclust.rows.shift_step import LEAF
-from modeclust.rows.units import Units
+from modeclust.rows.shift_step import LARGEST_NORM, LEAF
+from modeclust.rows.units import Units, working_dtype
 
 # Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
 N_BLOCKS, FEWEST_ROWS = 16, 1024
@@ -41,14 +41,15 @@ class Landscape:
 
     @classmethod
     def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "Landscape":
-        """Return the landscape of checked rows."""
+        """Return the landscape of checked rows, which are copied into memory."""
         if is_sparse(X) or X.shape[1] >= FEWEST_FOR_PRODUCTS:
             order = np.arange(X.shape[0])
+            rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
         else:
             order = spatial_order(np.asarray(X), LEAF)
-            X = X[order]
+            rows = np.asarray(X, dtype=working_dtype(X.dtype))[order]
         return cls(
-            X,
+            rows,
             None if weight is None else weight[order],
             None if scale is None else scale[order],
             order,
@@ -72,14 +73,21 @@ class Landscape:
             single_blas_thread(),
         ):
             scales = rows.inverse_squared_scale
+            largest_norm = _largest_norm(rows.X)
+            inner = bandwidth / units.scale
+            if rows.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
+                raise ValueError(
+                    f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
+                    f"{np.sqrt(largest_norm) * units.scale:.6g}; pass dense rows."
+                )
             density = Density(
                 rows,
                 KERNELS[kernel],
-                bandwidth / units.scale,
+                inner,
                 weight=float(rows.weight.sum()) if rows.weight.size else float(n_rows),
                 precision=float(scales.max()) if scales.size else 1.0,
                 spread=weight_spread(rows.weight, scales),
-                largest_norm=_largest_norm(rows.X),
+                largest_norm=largest_norm,
             )
             yield Open(density, rows.X, units)
 

@@ -22,9 +22,11 @@ from modeclust.algorithms.mean_shift import (
     Modes,
     NoBandwidthError,
     Places,
+    climb,
     find_level,
     find_modes,
     in_parts,
+    nearest_mode,
     widen,
 )
 from modeclust.algorithms.neighbors import nearest_rows
@@ -245,9 +247,13 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
             centers = ground.units.inward(self.cluster_centers_.astype(np.float64))
             if method == "nearest":
                 return _nearest(centers, _dense_parts(rows)).astype(np.int32)
-            rng = check_random_state(self.random_state)
-            modes = find_modes(ground.density, _dense_parts(rows), self._limits(), rng)
-            return _nearest(centers, [modes.places])[modes.labels].astype(np.int32)
+            limits = self._limits()
+            radius = self.merge_radius * ground.density.bandwidth
+            labels = [
+                nearest_mode(climb(ground.density, part, limits).places, centers, radius)
+                for part in _dense_parts(rows)
+            ]
+            return np.concatenate(labels).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's description of what the estimator can do."""
@@ -288,9 +294,18 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
                 raise ValueError(
                     f"seeds must have as many columns as X, {X.shape[1]}, got {seeds.shape[1]}."
                 )
+            self._check_seed_count(len(seeds))
+        elif isinstance(self.seeds, Integral):
+            self._check_seed_count(int(self.seeds))
         elif isinstance(self.seeds, str) and self.seeds == "bin" and is_sparse(X):
             raise ValueError(
                 "seeds='bin' needs dense rows; pass seeds='all' or a number of rows to draw."
+            )
+
+    def _check_seed_count(self, n_seeds: int) -> None:
+        if self.n_clusters is not None and n_seeds < self.n_clusters:
+            raise ValueError(
+                f"n_clusters={self.n_clusters} modes cannot be found from {n_seeds} seeds."
             )
 
     def _limits(self) -> Limits:
