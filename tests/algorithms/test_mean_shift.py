@@ -53,9 +53,10 @@ def test_a_climb_never_falls(rng):
                 climb(traced, seed[None], LIMITS)
                 places = np.concatenate(traced.trace)
                 values = reference.density(X, places, 0.15, kernel)
-                # A longer step that fell is taken back: what counts is the best so far.
-                kept = np.maximum.accumulate(values)
-                assert values[-1] >= kept[-1] * (1 - 1e-12)
+                # A longer step that fell is taken back: the next place is higher than before it.
+                for fall in np.flatnonzero(np.diff(values) < -1e-12 * values[1:]) + 1:
+                    assert values[fall + 1] >= values[fall - 1] * (1 - 1e-12)
+                assert values[-1] >= values.max() * (1 - 1e-12)
 
 
 def test_creeping_climbs_are_hastened(rng):
@@ -91,6 +92,7 @@ def test_climbs_that_part_at_a_saddle_do_not_join():
     seeds = np.stack([offsets, np.full(6, 3.0)], axis=1)
     with density_of(X, 1.0) as density:
         ends = climb(density, seeds, LIMITS)
+    # The first two are nearer to the line than `tol` and may end on the saddle.
     np.testing.assert_array_equal(np.sign(ends.places[2:, 0]), np.sign(offsets[2:]))
     assert np.all(np.abs(ends.places[2:, 0]) > 1.9)
 

@@ -157,6 +157,8 @@ def test_the_flat_pull_is_that_of_scikit_learn():
 def test_too_few_iterations_are_told():
     with pytest.warns(ConvergenceWarning, match="within 2 steps"):
         MeanShift(1.0, max_iter=2).fit(BLOBS)
+    with pytest.warns(ConvergenceWarning, match="within 2 steps"):
+        modes_by_bandwidth(BLOBS, [1.0, 2.0], max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MeanShift(1.0).fit(BLOBS)

@@ -131,3 +131,29 @@ def choose_bandwidth(
     scales = np.ones(X.shape[0])
     scales[present] = local_scales(rows, weights, **options)
     return bandwidth, scales
+
+
+def resolve_bandwidth(
+    units: Units,
+    X: Any,
+    weight: Doubles | None,
+    bandwidth: str | float,
+    *,
+    local: bool,
+    random_state: Any,
+    n_jobs: int | None,
+) -> tuple[float, Doubles | None]:
+    """Return an estimator's bandwidth, by a rule or as given, and the local scales if wanted.
+
+    `X` is in `units`; the bandwidth is in those of the user.
+    """
+    is_rule = isinstance(bandwidth, str)
+    estimate, scales = choose_bandwidth(
+        X,
+        weight,
+        bandwidth if is_rule else 1.0,
+        local=local,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    return estimate * units.scale if is_rule else float(bandwidth), scales

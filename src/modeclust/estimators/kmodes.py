@@ -25,7 +25,7 @@ from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.homotopy import automatic_start, schedule
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
-from modeclust.estimators.bandwidth import choose_bandwidth
+from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.validation import (
     CONSTRAINTS,
@@ -402,11 +402,8 @@ class KModes(
     ) -> Iterator[tuple[Problem, float]]:
         """Check what `check_rows` has not, and open the problem with its target bandwidth."""
         weight = check_weights(sample_weight, X)
-        scale = check_scales(sample_scale, X)
-        if self.adaptive and scale is not None:
-            raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
-        is_rule = isinstance(self.bandwidth, str)
-        if not is_rule:
+        scale = check_scales(sample_scale, X, adaptive=self.adaptive)
+        if not isinstance(self.bandwidth, str):
             self._check_start(self.bandwidth)
         with Problem.opened(
             X,
@@ -421,15 +418,15 @@ class KModes(
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         ) as problem:
-            estimate, local = choose_bandwidth(
+            target, local = resolve_bandwidth(
+                problem.units,
                 problem.rows.X,
                 weight,
-                self.bandwidth if is_rule else 1.0,
+                self.bandwidth,
                 local=self.adaptive,
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
-            target = estimate * problem.units.scale if is_rule else self.bandwidth
             self._check_start(target)
             problem.set_scale(local if self.adaptive else scale)
             yield problem, float(problem.inward_bandwidth(target))

@@ -31,7 +31,7 @@ from modeclust.algorithms.mean_shift import (
 )
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
-from modeclust.estimators.bandwidth import choose_bandwidth
+from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.landscape import Landscape, Open
 from modeclust.estimators.validation import (
     CONSTRAINTS,
@@ -215,11 +215,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
             self._store(landscape, modes, labels, bandwidth, ground.units)
             root.call_on_fit_task_end(**told, reconstruction_attributes={})
         if not modes.converged:
-            warnings.warn(
-                f"Some climbs did not end within {self.max_iter} steps. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_of_unfinished(self.max_iter, stacklevel=5)
         return self
 
     def predict(self, X: Any, method: str = "basin") -> npt.NDArray[np.int32]:
@@ -230,8 +226,9 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             New data.
         method : {"basin", "nearest"}, default="basin"
-            "basin" climbs from each row, and takes the mode that is nearest to the end; "nearest"
-            takes the mode that is nearest to the row, which is quick.
+            "basin" climbs from each row, and takes the densest mode within `merge_radius` of the
+            end, or else the nearest to it; "nearest" takes the mode that is nearest to the row,
+            which is quick.
 
         Returns
         -------
@@ -265,9 +262,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
         """Check what `check_rows` has not; return the landscape and the first bandwidth."""
         check_n_jobs(self.n_jobs)
         weight = check_weights(sample_weight, X)
-        scale = check_scales(sample_scale, X)
-        if self.adaptive and scale is not None:
-            raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
+        scale = check_scales(sample_scale, X, adaptive=self.adaptive)
         if self.n_clusters is not None:
             check_cluster_count(self.n_clusters, X)
         self._check_seeds(X)
@@ -275,16 +270,15 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
         if self.n_clusters is not None:
             with MemoryRows(units.inward(X), weight=weight) as rows:
                 distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
-        is_rule = isinstance(self.bandwidth, str)
-        estimate, local = choose_bandwidth(
+        bandwidth, local = resolve_bandwidth(
+            units,
             units.inward(X),
             weight,
-            self.bandwidth if is_rule else 1.0,
+            self.bandwidth,
             local=self.adaptive,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        bandwidth = estimate * units.scale if is_rule else float(self.bandwidth)
         return Landscape.of(X, weight, local if self.adaptive else scale), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
@@ -387,10 +381,19 @@ class Search:
 
     def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
         """Return the mode of each row: that of its seed, or of the nearest one."""
-        n_climbed = len(modes.labels)
+        n_climbed = len(modes.labels)  # not all, where a callback stopped the fit
         if self._owner is not None and n_climbed == self._seeds.shape[0]:
             return modes.labels[self._owner]
         return modes.labels[_nearest(self._seeds[:n_climbed], _dense_parts(self._rows))]
+
+
+def warn_of_unfinished(max_iter: int, stacklevel: int) -> None:
+    """Warn of climbs that were still on their way after `max_iter` steps."""
+    warnings.warn(
+        f"Some climbs did not end within {max_iter} steps. Raise max_iter or tol.",
+        ConvergenceWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def _watched(

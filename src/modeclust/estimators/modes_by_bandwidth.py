@@ -7,8 +7,14 @@ from sklearn.utils._param_validation import validate_params
 
 from modeclust.algorithms.mean_shift import Level, Modes, widen
 from modeclust.estimators.landscape import Landscape
-from modeclust.estimators.mean_shift import MeanShift, Search
-from modeclust.estimators.validation import Doubles, check_rows, check_scales, check_weights
+from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
+from modeclust.estimators.validation import (
+    check_finite_bandwidths,
+    check_n_jobs,
+    check_rows,
+    check_scales,
+    check_weights,
+)
 from modeclust.mode_tree import ModeTree, TreeLevel
 from modeclust.rows.units import Units
 
@@ -78,8 +84,9 @@ def modes_by_bandwidth(
     >>> modes_by_bandwidth(X, [0.1, 1.0, 10.0]).n_modes
     array([4, 2, 1])
     """
+    check_n_jobs(n_jobs)
     X = check_rows(X, min_rows=2)
-    increasing = _check_bandwidths(bandwidths)
+    increasing = check_finite_bandwidths(bandwidths)
     landscape = Landscape.of(X, check_weights(sample_weight, X), check_scales(sample_scale, X))
     model = MeanShift(
         kernel=kernel,
@@ -96,6 +103,8 @@ def modes_by_bandwidth(
         labels = search.row_labels(levels[0].modes)
         for bandwidth in increasing[1:] / units.scale:
             levels.append(widen(density, levels[-1], float(bandwidth), search.limits, search.rng))
+    if not all(level.modes.converged for level in levels):
+        warn_of_unfinished(max_iter, stacklevel=4)
     return _tree(levels, landscape.in_first_order(labels), units, X.dtype)
 
 
@@ -117,23 +126,3 @@ def _tree(levels: list[Level], labels: Any, units: Units, dtype: Any) -> ModeTre
             )
         )
     return ModeTree(tuple(found), labels)
-
-
-def _check_bandwidths(bandwidths: Any) -> Doubles:
-    """Return bandwidths as an increasing float64 array."""
-    try:
-        values = np.asarray(bandwidths, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"bandwidths must be a list of numbers, got {bandwidths!r}: {error}"
-        ) from error
-    if values.ndim != 1 or values.size == 0:
-        raise ValueError(
-            "bandwidths must be a one-dimensional sequence of at least one number, "
-            f"got {bandwidths!r}."
-        )
-    if not np.all((values > 0) & np.isfinite(values)):
-        raise ValueError(f"bandwidths must be finite and > 0, got {bandwidths!r}.")
-    if len(np.unique(values)) < len(values):
-        raise ValueError(f"bandwidths must differ, got {bandwidths!r}.")
-    return np.sort(values)

@@ -75,10 +75,12 @@ def check_weights(sample_weight: Any, X: Any) -> Doubles | None:
     return weights if 1e-100 < largest < 1e100 else weights / largest
 
 
-def check_scales(sample_scale: Any, X: Any) -> Doubles | None:
-    """Return local scales as float64, or None for none given."""
+def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Doubles | None:
+    """Return local scales as float64, or None for none given; `adaptive` makes them instead."""
     if sample_scale is None:
         return None
+    if adaptive:
+        raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
     scales = check_array(sample_scale, ensure_2d=False, dtype=np.float64, input_name="sample_scale")
     if scales.shape != (X.shape[0],):
         raise ValueError(
@@ -122,6 +124,26 @@ def is_array(init: Any) -> bool:
 
 def check_bandwidths(bandwidths: Any) -> Doubles:
     """Return bandwidths as a positive, strictly decreasing float64 array."""
+    values = _numbers(bandwidths)
+    if not np.all(values > 0):
+        raise ValueError(f"bandwidths must be > 0, got {bandwidths!r}.")
+    if not np.all(values[1:] < values[:-1]):
+        raise ValueError(f"bandwidths must decrease, np.inf first, got {bandwidths!r}.")
+    return values
+
+
+def check_finite_bandwidths(bandwidths: Any) -> Doubles:
+    """Return bandwidths, in whatever order they come, as an increasing float64 array."""
+    values = _numbers(bandwidths)
+    if not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(f"bandwidths must be finite and > 0, got {bandwidths!r}.")
+    if len(np.unique(values)) < len(values):
+        raise ValueError(f"bandwidths must differ, got {bandwidths!r}.")
+    return np.sort(values)
+
+
+def _numbers(bandwidths: Any) -> Doubles:
+    """Return bandwidths as a float64 array with one dimension and at least one number."""
     try:
         values = np.asarray(bandwidths, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -130,11 +152,7 @@ def check_bandwidths(bandwidths: Any) -> Doubles:
         ) from error
     if values.ndim != 1 or values.size == 0:
         raise ValueError(
-            f"bandwidths must be a one-dimensional sequence of at least one number, "
+            "bandwidths must be a one-dimensional sequence of at least one number, "
             f"got {bandwidths!r}."
         )
-    if not np.all(values > 0):
-        raise ValueError(f"bandwidths must be > 0, got {bandwidths!r}.")
-    if not np.all(values[1:] < values[:-1]):
-        raise ValueError(f"bandwidths must decrease, np.inf first, got {bandwidths!r}.")
     return values
