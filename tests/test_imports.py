@@ -13,15 +13,17 @@ SOURCE = Path(__file__).parents[1] / "src" / "modeclust"
 LAYERS = [
     {"__main__"},
     {"cli"},
-    {"show"},
+    {"tables", "datasets"},
     {"estimators"},
+    {"show"},  # reads fitted models by their attributes, so that a model can offer a report
+    {"validation"},
     {"algorithms"},
     {"rows"},
-    {"kernels", "path", "mode_tree", "exceptions"},
+    {"kernels", "path", "mode_tree", "exceptions", "persistence"},
     {"exponential", "frames"},
     {"compiled"},
 ]
-OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas"}
+OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas", "playwright"}
 
 
 def layer(module):

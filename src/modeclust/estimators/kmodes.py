@@ -27,7 +27,7 @@ from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, rep
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
-from modeclust.estimators.validation import (
+from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
     POSITIVE,

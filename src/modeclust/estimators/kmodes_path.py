@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import validate_params
 from sklearn.utils.validation import _get_feature_names
 
 from modeclust.estimators.problem import Problem, Record
-from modeclust.estimators.validation import (
+from modeclust.validation import (
     CONSTRAINTS,
     check_bandwidths,
     check_rows,

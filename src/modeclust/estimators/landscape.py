@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.mean_shift import Density
-from modeclust.estimators.validation import Doubles, check_n_jobs
+from modeclust.validation import Doubles, check_n_jobs
 from modeclust.kernels import KERNELS
 from modeclust.rows.blas import single_blas_thread
 from modeclust.rows.memory import MemoryRows, weight_spread

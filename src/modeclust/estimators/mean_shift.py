@@ -33,7 +33,7 @@ from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.landscape import Landscape, Open
-from modeclust.estimators.validation import (
+from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
     check_cluster_count,

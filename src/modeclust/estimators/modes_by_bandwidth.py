@@ -8,7 +8,7 @@ from sklearn.utils._param_validation import validate_params
 from modeclust.algorithms.mean_shift import Level, Modes, widen
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
-from modeclust.estimators.validation import (
+from modeclust.validation import (
     check_finite_bandwidths,
     check_n_jobs,
     check_rows,

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import Centers, State, assign, evaluate
-from modeclust.estimators.validation import (
+from modeclust.validation import (
     Doubles,
     check_centers,
     check_cluster_count,

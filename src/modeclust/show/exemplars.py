@@ -1,0 +1,51 @@
+"""The rows that stand nearest to each centroid, within its cluster."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import pairwise_distances_argmin
+
+from modeclust.path import Path
+from modeclust.rows.reading import is_sparse
+
+Indices = npt.NDArray[np.intp]
+
+BLOCK_NUMBERS = 2**22
+
+
+def nearest_in_cluster(X: Any, labels: npt.ArrayLike, centers: Any, n_neighbors: int) -> Indices:
+    """Return the rows nearest to each centroid in its own cluster, the nearest first.
+
+    The answer has shape (n_clusters, n_neighbors), filled with -1 where a cluster has fewer rows.
+    """
+    labels = np.asarray(labels)
+    distances = own_distances(X, labels, centers)
+    nearest = np.full((len(centers), n_neighbors), -1, dtype=np.intp)
+    for k in range(len(centers)):
+        own = np.flatnonzero(labels == k)
+        first = own[np.argsort(distances[own], kind="stable")[:n_neighbors]]
+        nearest[k, : len(first)] = first
+    return nearest
+
+
+def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> npt.NDArray[np.float64]:
+    """Return the distance of each row to the centroid of its cluster."""
+    labels = np.asarray(labels)
+    centers = np.asarray(centers, dtype=np.float64)
+    n_rows, n_features = X.shape
+    step = max(1, BLOCK_NUMBERS // n_features)
+    distances = np.empty(n_rows)
+    for first in range(0, n_rows, step):
+        block = X[first : first + step]
+        dense = block.toarray() if is_sparse(block) else np.asarray(block, dtype=np.float64)
+        away = dense - centers[labels[first : first + step]]
+        distances[first : first + step] = np.sqrt(np.einsum("nd,nd->n", away, away))
+    return distances
+
+
+def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:
+    """Return the label of each row at each bandwidth, those kept or else found anew."""
+    if path.labels is not None:
+        return path.labels
+    return np.stack([pairwise_distances_argmin(X, centers) for centers in path.centers])

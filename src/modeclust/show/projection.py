@@ -1,0 +1,48 @@
+"""From rows of any length to what fits on a page: a line, or a plane."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.decomposition import PCA, TruncatedSVD
+
+from modeclust.rows.reading import is_sparse
+
+# Principal components are taken of at most this many rows, drawn at random.
+MOST_ROWS = 20_000
+
+
+class Projection(NamedTuple):
+    """Where rows lie on a line (one feature) or a plane (two, or two principal components)."""
+
+    axis_labels: tuple[str, ...]  # one or two
+    components: Any  # a fitted PCA or TruncatedSVD; None where features are drawn as they are
+
+    @classmethod
+    def of(cls, X: Any, feature_names: Sequence[str] | None = None) -> "Projection":
+        """Return the projection that suits rows `X`."""
+        n_rows, n_features = X.shape
+        if n_features <= 2:
+            names = feature_names or [f"feature {d}" for d in range(n_features)]
+            return cls(tuple(str(name) for name in names), None)
+        if n_rows > MOST_ROWS:
+            X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
+        method = TruncatedSVD if is_sparse(X) else PCA
+        n_components = min(2, *X.shape)
+        components = method(n_components, random_state=0).fit(X)
+        word = "singular vector" if is_sparse(X) else "principal component"
+        shares = np.nan_to_num(components.explained_variance_ratio_)
+        labels = tuple(f"{word} {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares))
+        return cls(labels, components)
+
+    @property
+    def n_axes(self) -> int:
+        """One for a line, two for a plane."""
+        return len(self.axis_labels)
+
+    def forward(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return where rows or centroids lie, of shape (n_rows, n_axes)."""
+        if self.components is not None:
+            return np.asarray(self.components.transform(X), dtype=np.float64)
+        return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
