@@ -20,10 +20,20 @@ LAYERS = [
     {"algorithms"},
     {"rows"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
-    {"exponential", "frames"},
+    {"exponential", "frames", "files"},
     {"compiled"},
 ]
-OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas", "playwright"}
+OPTIONAL = {
+    "matplotlib",
+    "plotly",
+    "jinja2",
+    "typer",
+    "rich",
+    "dask",
+    "polars",
+    "pandas",
+    "playwright",
+}
 
 
 def layer(module):

@@ -3,14 +3,11 @@
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, global_bandwidth, local_scales
-from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
-from modeclust.rows.memory import thread_count
+from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth
 from modeclust.rows.units import Units
+from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 
 
 @validate_params(
@@ -99,38 +96,6 @@ def estimate_bandwidth(
     )
     bandwidth *= units.scale
     return bandwidth if scales is None else bandwidth * scales
-
-
-def choose_bandwidth(
-    X: Any,
-    weight: Doubles | None,
-    rule: str | float,
-    *,
-    local: bool,
-    n_neighbors: int = 10,
-    n_samples: int = N_SAMPLES,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[float, Doubles | None]:
-    """Return the bandwidth by a rule, or as given, and the local scales if wanted.
-
-    `X` is in units that suit it. Rows of weight 0 get a scale of 1.
-    """
-    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
-    rows = X if isinstance(present, slice) else X[present]
-    weights = np.ones(X.shape[0]) if weight is None else weight[present]
-    options = {
-        "n_neighbors": n_neighbors,
-        "n_samples": n_samples,
-        "rng": check_random_state(random_state),
-        "n_jobs": thread_count(n_jobs),
-    }
-    bandwidth = global_bandwidth(rows, weights, rule, **options) if isinstance(rule, str) else rule
-    if not local:
-        return bandwidth, None
-    scales = np.ones(X.shape[0])
-    scales[present] = local_scales(rows, weights, **options)
-    return bandwidth, scales
 
 
 def resolve_bandwidth(

@@ -27,6 +27,10 @@ from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, rep
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
+from modeclust.kernels import KERNELS
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.units import Units
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -36,10 +40,6 @@ from modeclust.validation import (
     check_weights,
     is_array,
 )
-from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import Units
 
 
 class KModes(

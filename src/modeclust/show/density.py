@@ -10,6 +10,13 @@ from modeclust.kernels import KERNELS, profile
 
 Doubles = npt.NDArray[np.float64]
 
+# The integral of G(u^2) over u.
+AREAS = {
+    "gaussian": np.sqrt(2 * np.pi),
+    "epanechnikov": 4 / 3,
+    "biweight": 16 / 15,
+    "cauchy": np.pi,
+}
 # Beyond this many rows a cluster's density is drawn from a random sample of them.
 MOST_ROWS = 20_000
 
@@ -62,6 +69,23 @@ class Ground(NamedTuple):
             )
         total: Doubles = values / self.weight.sum()
         return total
+
+    def counts(
+        self,
+        places: Doubles,
+        labels: npt.ArrayLike,
+        n_clusters: int,
+        bandwidth: float,
+        width: float,
+    ) -> Doubles:
+        """Return densities of one feature as the number of rows in bins of a width.
+
+        The area under all of them is that of a histogram of the rows with such bins.
+        """
+        area = AREAS[self.kernel] * bandwidth * np.average(self.scale, weights=self.weight)
+        densities = self.densities(places[:, None], labels, n_clusters, bandwidth)
+        counts: Doubles = densities * (len(self.X) * width / area)
+        return counts
 
 
 @compiled

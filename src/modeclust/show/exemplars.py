@@ -20,9 +20,18 @@ def nearest_in_cluster(X: Any, labels: npt.ArrayLike, centers: Any, n_neighbors:
     The answer has shape (n_clusters, n_neighbors), filled with -1 where a cluster has fewer rows.
     """
     labels = np.asarray(labels)
-    distances = own_distances(X, labels, centers)
-    nearest = np.full((len(centers), n_neighbors), -1, dtype=np.intp)
-    for k in range(len(centers)):
+    return nearest_by(own_distances(X, labels, centers), labels, len(centers), n_neighbors)
+
+
+def nearest_by(
+    distances: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.integer[Any]],
+    n_clusters: int,
+    n_neighbors: int,
+) -> Indices:
+    """Return the rows of least distance in each cluster, as `nearest_in_cluster` does."""
+    nearest = np.full((n_clusters, n_neighbors), -1, dtype=np.intp)
+    for k in range(n_clusters):
         own = np.flatnonzero(labels == k)
         first = own[np.argsort(distances[own], kind="stable")[:n_neighbors]]
         nearest[k, : len(first)] = first

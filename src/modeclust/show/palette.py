@@ -14,7 +14,18 @@ COLORS = (
     "#92dadd",
 )
 # Names that matplotlib has; a second round of the colours comes with the second symbol, and so on.
-SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "*")
+# The same by plotly's names.
+PLOTLY_SYMBOLS = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "triangle-down",
+    "cross",
+    "x",
+    "star",
+)
 
 
 def color(cluster: int) -> str:

@@ -33,7 +33,9 @@ class Projection(NamedTuple):
         components = method(n_components, random_state=0).fit(X)
         word = "singular vector" if is_sparse(X) else "principal component"
         shares = np.nan_to_num(components.explained_variance_ratio_)
-        labels = tuple(f"{word} {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares))
+        labels = tuple(
+            f"{word} {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares)
+        )
         return cls(labels, components)
 
     @property

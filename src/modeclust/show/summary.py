@@ -1,0 +1,412 @@
+"""What a report tells of a fitted model, as plain numbers and text."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from modeclust.algorithms.bandwidth import choose_bandwidth
+from modeclust.algorithms.redundancy import redundant_pairs
+from modeclust.path import Path
+from modeclust.rows.reading import is_sparse
+from modeclust.show.density import Ground
+from modeclust.show.exemplars import labels_along, nearest_by, own_distances
+from modeclust.show.projection import Projection
+from modeclust.show.sampling import sample_by_cluster
+from modeclust.validation import check_rows, check_scales, check_weights
+
+Doubles = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+Labels = npt.NDArray[np.integer[Any]]
+
+N_EXEMPLARS = 20
+# Terms of a row and of a centroid.
+N_TERMS, N_CENTER_TERMS = 12, 50
+# More features than this are told by the greatest of them alone, except in images.
+MOST_FEATURES = 1024
+# Bandwidths are left out, evenly, where their centroids would be more numbers than this.
+MOST_CENTER_NUMBERS = 1_000_000
+MOST_EXEMPLAR_NUMBERS = 1_000_000
+# Of more rows than this, only those that are drawn have their labels told.
+MOST_LABELLED = 200_000
+MOST_BINS = 120
+N_PLACES = 240
+REDUNDANT = 0.9
+# Features are drawn each on its own scale where one is so many times as wide as they are usually.
+UNLIKE = 5
+
+
+def summarize(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    image_shape: Sequence[int] | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+    notes: Sequence[str] = (),
+    sample_weight: Any = None,
+    sample_scale: Any = None,
+) -> dict[str, Any]:
+    """Return all that a report shows of a model with a path, ready for JSON.
+
+    Parameters
+    ----------
+    model : KModes
+        The fitted model.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data that it was fitted on.
+    y : array-like of shape (n_samples,), default=None
+        Classes of the rows, to compare the clusters with.
+    image_shape : tuple of int, default=None
+        (height, width) or (height, width, 3), where rows are images.
+    feature_names : sequence of str, default=None
+        Names of the features; by default those that the model was fitted with.
+    title : str, default=None
+        The heading.
+    notes : sequence of str, default=()
+        Sentences to tell the reader.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights that the model was fitted with.
+    sample_scale : array-like of shape (n_samples,), default=None
+        Local scales that the model was fitted with.
+
+    Returns
+    -------
+    dict
+        Numbers, text, lists and dicts; `None` stands for an infinite bandwidth.
+    """
+    data = check_data(
+        model,
+        X,
+        y,
+        image_shape=image_shape,
+        feature_names=feature_names,
+        sample_weight=sample_weight,
+        sample_scale=sample_scale,
+    )
+    path, n_dropped = _thinned(model.path_, data)
+    labels = labels_along(data.X, path)
+    told = [str(note) for note in notes]
+    if n_dropped:
+        told.append(f"{n_dropped} bandwidths of the path are left out to keep this page small.")
+    shown = sample_by_cluster(labels[-1], data.n_clusters)
+    return {
+        "title": str(title or f"{data.n_clusters} modes of {data.n_rows:,} rows"),
+        "notes": told,
+        "model": _model(model),
+        "n_rows": data.n_rows,
+        "n_features": data.n_features,
+        "n_clusters": data.n_clusters,
+        "feature_names": data.feature_names,
+        "class_names": data.class_names,
+        "image_shape": data.image_shape,
+        "steps": _steps(path, labels),
+        **_patterns(data, path, labels),
+        "map": _map(data, path, shown),
+        "line": _line(data, path, labels, model) if data.n_features == 1 else None,
+        "labels": _labels(labels, shown),
+        "redundant": _redundant(model),
+    }
+
+
+class Data(NamedTuple):
+    """A model's data, checked."""
+
+    X: Any
+    classes: Labels | None  # code of each row's class
+    class_names: list[str] | None
+    feature_names: list[str] | None
+    image_shape: list[int] | None
+    n_clusters: int
+    weight: Doubles | None
+    scale: Doubles | None
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Return the number of features."""
+        return int(self.X.shape[1])
+
+    @property
+    def pattern(self) -> str:
+        """Return how a centroid is best shown."""
+        if self.image_shape is not None:
+            return "image"
+        if is_sparse(self.X) or self.n_features > MOST_FEATURES:
+            return "terms"
+        return "profile" if self.n_features > 2 else "values"
+
+    def dense(self, rows: Indices) -> Doubles:
+        """Return some rows as a dense array."""
+        chosen = self.X[rows]
+        return np.asarray(chosen.toarray() if is_sparse(chosen) else chosen, dtype=np.float64)
+
+
+def check_data(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    image_shape: Sequence[int] | None = None,
+    feature_names: Sequence[str] | None = None,
+    sample_weight: Any = None,
+    sample_scale: Any = None,
+) -> Data:
+    """Check what a user wants to be shown, against the model."""
+    check_is_fitted(model)
+    X = check_rows(X, estimator=model, reset=False)
+    n_rows, n_features = X.shape
+    if n_rows != len(model.labels_):
+        raise ValueError(
+            f"X must be the data that the model was fitted on, {len(model.labels_)} rows, "
+            f"got {n_rows}."
+        )
+    shape = None if image_shape is None else [int(length) for length in image_shape]
+    if shape is not None and (
+        len(shape) not in (2, 3) or shape[2:] not in ([], [3]) or np.prod(shape) != n_features
+    ):
+        raise ValueError(
+            f"image_shape must be (height, width) or (height, width, 3) with {n_features} numbers "
+            f"in all, as many as X has features, got {tuple(shape)}."
+        )
+    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    if names is not None and len(names) != n_features:
+        raise ValueError(
+            f"feature_names must have {n_features} names, one for each feature, got {len(names)}."
+        )
+    class_names = classes = None
+    if y is not None:
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        values, classes = np.unique(y, return_inverse=True)
+        class_names = [str(value) for value in values]
+    weight = check_weights(sample_weight, X)
+    scale = check_scales(sample_scale, X, adaptive=model.adaptive)
+    return Data(
+        X,
+        classes,
+        class_names,
+        None if names is None else [str(name) for name in names],
+        shape,
+        len(model.cluster_centers_),
+        weight,
+        scale,
+    )
+
+
+def _model(model: Any) -> dict[str, Any]:
+    return {
+        "class": type(model).__name__,
+        "kernel": model.kernel,
+        "adaptive": bool(model.adaptive),
+        "bandwidth": _number(model.bandwidth_),
+        "bandwidth_rule": model.bandwidth if isinstance(model.bandwidth, str) else None,
+        "objective": float(model.objective_),
+        "n_iter": int(model.n_iter_),
+    }
+
+
+def _thinned(path: Path, data: Data) -> tuple[Path, int]:
+    """Return the path with few enough bandwidths, its ends among them, and how many are gone."""
+    n_steps = len(path)
+    length = 2 * N_CENTER_TERMS if data.pattern == "terms" else data.n_features
+    most = max(2, MOST_CENTER_NUMBERS // (data.n_clusters * length))
+    if n_steps <= most:
+        return path, 0
+    kept = np.unique(np.linspace(0, n_steps - 1, most).round().astype(int))
+    thin = Path(
+        path.bandwidths[kept],
+        path.centers[kept],
+        path.objectives[kept],
+        path.inertias[kept],
+        path.counts[kept],
+        path.n_iter[kept],
+        None if path.labels is None else path.labels[kept],
+        path.feature_names,
+    )
+    return thin, n_steps - len(kept)
+
+
+def _steps(path: Path, labels: Labels) -> list[dict[str, Any]]:
+    return [
+        {
+            "bandwidth": _number(point.bandwidth),
+            "objective": point.objective,
+            "inertia": point.inertia,
+            "n_iter": point.n_iter,
+            "counts": point.counts.tolist(),
+            "moved": np.linalg.norm(point.centers - path.centers[0], axis=1).tolist(),
+            "changed": int(np.count_nonzero(labels[i] != labels[max(i - 1, 0)])),
+        }
+        for i, point in enumerate(path)
+    ]
+
+
+def _patterns(data: Data, path: Path, labels: Labels) -> dict[str, Any]:
+    """Return the centroids at each bandwidth and the rows of their clusters nearest to them."""
+    spread, found = [], []
+    for own, point in zip(labels, path, strict=True):
+        distances = own_distances(data.X, own, point.centers)
+        spread.append(_means_by(distances, own, data.n_clusters))
+        found.append(nearest_by(distances, own, data.n_clusters, N_EXEMPLARS))
+    nearest, rows = _few_enough(np.stack(found), data)
+    by_terms = data.pattern == "terms"
+    patterns: dict[str, Any] = {
+        "pattern": data.pattern,
+        "centers": _terms(path.centers, N_CENTER_TERMS) if by_terms else path.centers.tolist(),
+        "feature_ranges": _feature_ranges(data.X) if data.pattern == "profile" else None,
+        "spread": spread,
+        "exemplars": [[[r for r in own if r >= 0] for own in step] for step in nearest.tolist()],
+        "exemplar_rows": rows.tolist(),
+        "exemplar_values": [
+            pattern
+            for first in range(0, len(rows), 256)
+            for values in [data.dense(rows[first : first + 256])]
+            for pattern in (_terms(values, N_TERMS) if by_terms else _rounded(values))
+        ],
+    }
+    if data.classes is not None and data.class_names is not None:
+        n_classes = len(data.class_names)
+        patterns["exemplar_classes"] = data.classes[rows].tolist()
+        patterns["class_counts"] = [
+            _table(own, data.classes, data.n_clusters, n_classes).tolist() for own in labels
+        ]
+    return patterns
+
+
+def _few_enough(nearest: Indices, data: Data) -> tuple[Indices, Indices]:
+    """Return as many exemplars a cluster as a page can hold, and which rows they are."""
+    length = 2 * N_TERMS if data.pattern == "terms" else data.n_features
+    while True:
+        rows = np.unique(nearest[nearest >= 0])
+        if len(rows) * length <= MOST_EXEMPLAR_NUMBERS or nearest.shape[2] == 1:
+            return nearest, rows
+        nearest = nearest[:, :, : nearest.shape[2] // 2]
+
+
+def _terms(values: Any, n_terms: int) -> Any:
+    """Return [feature, value] of the greatest features of each centroid or row, greatest first."""
+    values = np.asarray(values)
+    if values.ndim > 2:
+        return [_terms(part, n_terms) for part in values]
+    top = np.argsort(-values, axis=1, kind="stable")[:, :n_terms]
+    return [
+        [[int(d), float(row[d])] for d in features if row[d] != 0]
+        for row, features in zip(values, top, strict=True)
+    ]
+
+
+def _rounded(values: Doubles) -> list[list[float]]:
+    """Return numbers to five digits, which is enough to look at."""
+    return [[float(f"{value:.5g}") for value in row] for row in values]
+
+
+def _feature_ranges(X: Any) -> list[list[float]] | None:
+    """Return the least and greatest of each feature, or None where one scale suits them all."""
+    low, high = np.min(X, axis=0), np.max(X, axis=0)
+    lengths = (high - low)[high > low]
+    if len(lengths) == 0 or lengths.max() <= UNLIKE * np.median(lengths):
+        return None
+    return np.stack([low, high], axis=1).tolist()
+
+
+def _means_by(values: Doubles, labels: Labels, n_clusters: int) -> list[float | None]:
+    counts = np.bincount(labels, minlength=n_clusters)
+    sums = np.bincount(labels, weights=values, minlength=n_clusters)
+    return [float(s / n) if n else None for s, n in zip(sums, counts, strict=True)]
+
+
+def _table(labels: Labels, classes: Labels, n_clusters: int, n_classes: int) -> Labels:
+    """Return how many rows of each class each cluster has."""
+    cells = np.bincount(
+        labels.astype(np.intp) * n_classes + classes, minlength=n_clusters * n_classes
+    )
+    return cells.reshape(n_clusters, n_classes)
+
+
+def _map(data: Data, path: Path, shown: Indices) -> dict[str, Any]:
+    projection = Projection.of(data.X, data.feature_names)
+    places = projection.forward(data.X[shown])
+    return {
+        "axes": list(projection.axis_labels),
+        "rows": shown.tolist(),
+        "places": [[float(f"{value:.6g}") for value in axis] for axis in places.T],
+        "centers": [projection.forward(centers).tolist() for centers in path.centers],
+        "classes": None if data.classes is None else data.classes[shown].tolist(),
+    }
+
+
+def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
+    """Return histograms and densities of one feature, by cluster and bandwidth."""
+    values = data.dense(np.arange(data.n_rows))[:, 0]
+    edges = _edges(values)
+    grid = np.linspace(edges[0], edges[-1], N_PLACES)
+    scale = data.scale
+    if model.adaptive:
+        _, scale = choose_bandwidth(
+            data.X, data.weight, 1.0, local=True, random_state=model.random_state
+        )
+    ground = Ground.of(values[:, None], model.kernel, data.weight, scale)
+    width = edges[1] - edges[0]
+    densities = [
+        None
+        if np.isinf(bandwidth)
+        else _rounded(ground.counts(grid, own, data.n_clusters, bandwidth, width))
+        for own, bandwidth in zip(labels, path.bandwidths, strict=True)
+    ]
+    counts = [
+        [np.histogram(values[own == k], edges)[0].tolist() for k in range(data.n_clusters)]
+        for own in labels
+    ]
+    return {
+        "edges": edges.tolist(),
+        "counts": counts,
+        "grid": grid.tolist(),
+        "densities": densities,
+    }
+
+
+def _edges(values: Doubles) -> Doubles:
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    n_bins = min(MOST_BINS, max(20, round(2 * np.sqrt(len(values)))))
+    return np.linspace(low, high, n_bins + 1)
+
+
+def _labels(labels: Labels, shown: Indices) -> dict[str, Any]:
+    """Return labels at the first bandwidth, and at each later one the rows that changed.
+
+    `rows` says which rows have labels here: null is all of them.
+    """
+    rows = None
+    if labels.shape[1] > MOST_LABELLED:
+        rows, labels = shown.tolist(), labels[:, shown]
+    changes = []
+    for before, after in pairwise(labels):
+        changed = np.flatnonzero(before != after)
+        changes.append([changed.tolist(), after[changed].tolist()])
+    return {"rows": rows, "first": labels[0].tolist(), "changes": changes}
+
+
+def _redundant(model: Any) -> dict[str, Any]:
+    ratios = model.redundancy_
+    pairs = redundant_pairs(ratios, REDUNDANT)
+    return {
+        "threshold": REDUNDANT,
+        "pairs": [{"clusters": [i, j], "ratio": float(ratios[i, j])} for i, j in pairs],
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
