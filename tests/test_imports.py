@@ -20,7 +20,7 @@ LAYERS = [
     {"algorithms"},
     {"rows"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
-    {"exponential", "frames"},
+    {"exponential", "files", "frames"},
     {"compiled"},
 ]
 OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas", "playwright"}
