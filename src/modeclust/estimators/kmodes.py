@@ -27,6 +27,7 @@ from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, rep
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.reporting import ReportMixin
 from modeclust.kernels import KERNELS
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
@@ -43,6 +44,7 @@ from modeclust.validation import (
 
 
 class KModes(
+    ReportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,

@@ -1,0 +1,51 @@
+"""Files that are written wholly or not at all."""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+def unused_name(path: str | os.PathLike[str]) -> Path:
+    """Return a hidden name beside `path` for what is to be renamed to it."""
+    return Path(path).with_name(f".modeclust-{secrets.token_hex(6)}.part")
+
+
+@contextmanager
+def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears at `path` when all of it is on the disk.
+
+    Until then it has another name in the same directory; after an error nothing is left of it,
+    and what was at `path` is still there.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where the file is to be. A link is followed.
+
+    Yields
+    ------
+    file
+        A binary file to write to.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if target.exists() and not target.is_file():  # a device or a pipe, which must not be replaced
+        raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
+    part = unused_name(target)
+    try:
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (None, str(part)):
+            # The user knows the file by the name that it was to have.
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        raise
