@@ -370,6 +370,7 @@ def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
     ]
     return {
         "edges": edges.tolist(),
+        "outside": int(np.count_nonzero((values < edges[0]) | (values > edges[-1]))),
         "counts": counts,
         "grid": grid.tolist(),
         "densities": densities,
@@ -377,7 +378,12 @@ def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
 
 
 def _edges(values: Doubles) -> Doubles:
+    """Return the edges of equal bins, over all values but a few that lie far out."""
     low, high = float(values.min()), float(values.max())
+    first, last = np.quantile(values, [0.01, 0.99])
+    if last > first:
+        margin = (last - first) / 2
+        low, high = max(low, first - margin), min(high, last + margin)
     if low == high:
         low, high = low - 0.5, high + 0.5
     n_bins = min(MOST_BINS, max(20, round(2 * np.sqrt(len(values)))))

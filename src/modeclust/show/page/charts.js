@@ -24,68 +24,124 @@ function baseLayout({ axes, ...extra }) {
   };
 }
 
+/** Black or white, whichever is read more easily on a colour. */
+function readable(hex) {
+  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  return 0.3 * red + 0.59 * green + 0.11 * blue > 140 ? "#000000" : "#ffffff";
+}
+
+/** Rows, on a canvas below the chart, since thousands of them must follow the slider at once. */
+function rowsLayer() {
+  const { rows, places: [x, y], classes } = report.map;
+  const canvas = byId("rows");
+  const tip = byId("tip");
+  const size = x.length > 2000 ? 5 : x.length > 500 ? 6 : 8;
+  const marks = Object.fromEntries(Object.entries(outlines).map(([name, outline]) => [name, new Path2D(outline)]));
+  let step = 0;
+  const frame = () => {
+    const { xaxis, yaxis } = byId("map")._fullLayout;
+    const [left, right] = xaxis.range;
+    const [bottom, top] = yaxis.range;
+    return {
+      xaxis,
+      yaxis,
+      px: (i) => xaxis._offset + (xaxis._length * (x[i] - left)) / (right - left),
+      py: (i) => yaxis._offset + (yaxis._length * (top - y[i])) / (top - bottom),
+    };
+  };
+  const draw = (at = step) => {
+    step = at;
+    const labels = shownLabels(step);
+    const { xaxis, yaxis, px, py } = frame();
+    const sharp = window.devicePixelRatio || 1;
+    const { width, height } = canvas.parentElement.getBoundingClientRect();
+    [canvas.width, canvas.height] = [width * sharp, height * sharp];
+    const pen = canvas.getContext("2d");
+    pen.scale(sharp, sharp);
+    pen.beginPath();
+    pen.rect(xaxis._offset, yaxis._offset, xaxis._length, yaxis._length);
+    pen.clip();
+    pen.globalAlpha = 0.65;
+    for (let i = 0; i < x.length; i++) {
+      pen.save();
+      pen.translate(px(i) - size / 2, py(i) - size / 2);
+      pen.scale(size / 14, size / 14);
+      pen.fillStyle = color(labels[i]);
+      pen.fill(marks[symbol(labels[i])]);
+      pen.restore();
+    }
+  };
+  const nearest = (left, top) => {
+    const { px, py } = frame();
+    let [best, reach] = [-1, 8 ** 2];
+    for (let i = 0; i < x.length; i++) {
+      const away = (px(i) - left) ** 2 + (py(i) - top) ** 2;
+      if (away < reach) [best, reach] = [i, away];
+    }
+    return best;
+  };
+  byId("map").addEventListener("mousemove", (event) => {
+    const box = canvas.getBoundingClientRect();
+    const i = nearest(event.clientX - box.left, event.clientY - box.top);
+    tip.hidden = i < 0;
+    if (i < 0) return;
+    const known = classes ? `, class ${short(report.class_names[classes[i]])}` : "";
+    tip.textContent = `row ${rows[i]}, cluster ${shownLabels(step)[i]}${known}`;
+    tip.style.left = `${Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth - 4)}px`;
+    tip.style.top = `${event.clientY - box.top - 34}px`;
+  });
+  byId("map").addEventListener("mouseleave", () => { tip.hidden = true; });
+  return draw;
+}
+
 /** Rows and centroids in the plane. */
 function mapChart() {
-  const { rows, places, axes, centers, classes } = report.map;
-  const [x, y] = places;
-  const size = x.length > 2000 ? 4 : x.length > 500 ? 5 : 7;
-  const at = (step, axis) => centers[step].map((center) => center[axis] ?? 0);
+  const { rows, places, axes, centers } = report.map;
+  const at = (step, axis) => centers[step].map((center) => center[axis]);
   const trail = (step, axis) => clusters.flatMap((k) =>
-    [...centers.slice(0, step + 1).map((points) => points[k][axis] ?? 0), null]);
-  const hover = (labels) => rows.map((row, i) => {
-    const known = classes ? `<br>class ${plain(short(report.class_names[classes[i]]))}` : "";
-    return `row ${row}<br>cluster ${labels[i]}${known}`;
-  });
+    [...centers.slice(0, step + 1).map((points) => points[k][axis]), null]);
+  const drawRows = rowsLayer();
   const traces = (step) => {
-    const labels = shownLabels(step);
     const ink = theme("--ink");
     return [
-      {
-        name: "rows", x, y, mode: "markers", text: hover(labels), hovertemplate: "%{text}<extra></extra>",
-        marker: { size, opacity: 0.65, color: Array.from(labels, color), symbol: Array.from(labels, symbol) },
-      },
+      { x: extent([places[0]]), y: extent([places[1]]), mode: "markers", opacity: 0, hoverinfo: "skip", showlegend: false },
       {
         name: "path", x: trail(step, 0), y: trail(step, 1), mode: "lines", hoverinfo: "skip",
-        line: { width: 1.5, color: ink },
+        line: { width: 2, color: ink },
       },
       {
-        name: "mean", x: at(0, 0), y: at(0, 1), mode: "markers", text: clusters.map(String),
+        name: report.steps[0].bandwidth === null ? "mean" : "start", x: at(0, 0), y: at(0, 1), mode: "markers", text: clusters.map(String),
         hovertemplate: "first centroid of cluster %{text}<extra></extra>",
-        marker: { symbol: "asterisk-open", size: 10, color: ink, line: { width: 2 } },
+        marker: { symbol: "asterisk-open", size: 11, color: ink, line: { width: 2 } },
       },
       {
-        name: "centroid", x: at(step, 0), y: at(step, 1), mode: "markers+text", text: clusters.map((k) => `<b>${k}</b>`),
-        textposition: "top center", hovertemplate: "centroid of cluster %{text}<extra></extra>",
-        marker: { size: 13, color: clusters.map(color), symbol: clusters.map(symbol), line: { width: 2, color: ink } },
+        name: "centroid", x: at(step, 0), y: at(step, 1), mode: "markers+text", text: clusters.map(String),
+        textfont: { size: 11, weight: 700, color: clusters.map((k) => readable(color(k))) },
+        hovertemplate: "centroid of cluster %{text}<extra></extra>",
+        marker: { size: 19, opacity: 1, color: clusters.map(color), symbol: clusters.map(symbol), line: { width: 2, color: ink } },
       },
     ];
   };
   const layout = () => baseLayout({
-    axes: { xaxis: axisTitle(axes[0]), yaxis: axisTitle(axes[1] ?? "") }, dragmode: "pan", legend,
+    axes: { xaxis: axisTitle(axes[0]), yaxis: axisTitle(axes[1]) }, dragmode: "zoom", legend,
   });
-  let drawn = 0;
   const update = (step) => {
-    const [before, labels] = [shownLabels(drawn), shownLabels(step)];
-    drawn = step;
-    if (labels.some((label, i) => label !== before[i])) {
-      Plotly.restyle("map", {
-        "marker.color": [Array.from(labels, color)], "marker.symbol": [Array.from(labels, symbol)], text: [hover(labels)],
-      }, [0]);
-    }
     Plotly.restyle("map", { x: [trail(step, 0), at(step, 0)], y: [trail(step, 1), at(step, 1)] }, [1, 3]);
+    drawRows(step);
   };
   const total = whole(report.n_rows);
+  const shown = rows.length < report.n_rows
+    ? `${whole(rows.length)} of the ${total} rows, drawn at random from each cluster; all other numbers are of all rows.`
+    : `All ${total} rows.`;
   return {
-    id: "map", traces, layout, update, title: "Map of the rows",
-    caption: rows.length < report.n_rows
-      ? `${whole(rows.length)} of the ${total} rows, drawn at random from each cluster. All other numbers on this page are of all rows.`
-      : `All ${total} rows.`,
+    id: "map", traces, layout, update, redraw: () => drawRows(), title: "Map of the rows",
+    caption: `${shown} Drag over a part to enlarge it, double click to go back.`,
   };
 }
 
 /** One feature: how many rows of each cluster there are, and the density of each. */
 function lineChart() {
-  const { edges, counts, grid, densities } = report.line;
+  const { edges, counts, grid, densities, outside } = report.line;
   const middles = edges.slice(1).map((edge, i) => (edge + edges[i]) / 2);
   const shadings = ["", "/", "\\", "x", "-", "|", "+", "."];
   const shading = (k) => shadings[Math.floor(k / report.colors.length) % shadings.length];
@@ -112,14 +168,15 @@ function lineChart() {
     return [...bars, ...curves];
   };
   const layout = (step) => baseLayout({
-    axes: { xaxis: axisTitle(report.map.axes[0]), yaxis: { title: { text: "rows in a bin" } } },
+    axes: { xaxis: { ...axisTitle(report.map.axes[0]), range: [edges[0], edges.at(-1)] }, yaxis: { title: { text: "rows in a bin" }, rangemode: "tozero" } },
     barmode: "stack", bargap: 0, shapes: lines(step), dragmode: "zoom", legend, showlegend: true,
   });
   const update = (step) => Plotly.update("map", { y: heights(step) }, { shapes: lines(step) });
   return {
     id: "map", traces, layout, update, title: "Histogram and density of each cluster",
     caption: "Curves: the kernel density of each cluster, scaled to the bars; K-means has none. Solid lines: " +
-      "where clusters meet. Dotted lines: centroids. Drag over a part to enlarge it, double click to go back.",
+      "where clusters meet. Dotted lines: centroids. Drag over a part to enlarge it, double click to go back." +
+      (outside ? ` The axis ends where ${whole(outside)} of the ${whole(report.n_rows)} rows lie beyond it.` : ""),
   };
 }
 
@@ -131,7 +188,8 @@ function curvesChart() {
   // Bandwidths fall to the right; that of K-means, which is infinite, stands a little apart.
   const x = bandwidths.map((b) => (b === null ? -(finite[0] ?? 0) - 1.5 * gap : -Math.log10(b)));
   const every = Math.max(1, Math.ceil(finite.length / 6));
-  const ticks = [...x.keys()].filter((i) => bandwidths[i] === null || (x.length - 1 - i) % every === 0);
+  const clear = (i) => i === 0 || x[i] - x[0] > 0.12 * (x.at(-1) - x[0]);
+  const ticks = [...x.keys()].filter((i) => i === 0 || ((x.length - 1 - i) % every === 0 && clear(i)));
   const text = [...x.keys()].map(stepName);
   const of = (read) => report.steps.map(read);
   const traces = () => [
@@ -144,7 +202,7 @@ function curvesChart() {
       marker: { size: 5, symbol: symbol(k) }, hovertemplate: `%{text}: cluster ${k} has %{y} rows<extra></extra>`,
     })),
     {
-      x, text, y: of((s) => s.changed), yaxis: "y3", type: "bar", marker: { color: theme("--accent") },
+      x, text, y: of((s) => s.changed), yaxis: "y3", type: "bar", marker: { color: theme("--accent") }, textposition: "none",
       hovertemplate: "%{text}: %{y} labels changed<extra></extra>",
     },
   ];

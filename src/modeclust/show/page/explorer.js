@@ -17,7 +17,8 @@ function showHeader() {
     `${report.n_clusters} ${report.n_clusters === 1 ? "cluster" : "clusters"}, ${kernel} kernel${adaptive ? ", adaptive" : ""}, ${target}`;
   byId("notes").replaceChildren(...report.notes.map((note) => element("li", {}, element("bdi", {}, note))));
   byId("first").textContent = stepName(0);
-  byId("last").textContent = nSteps > 1 ? stepName(nSteps - 1) : "";
+  byId("last").textContent = nSteps > 1 ? `target ${stepName(nSteps - 1)}` : "";
+  document.body.dataset.pattern = report.pattern;
 }
 
 function showReadout(step) {
@@ -45,7 +46,7 @@ function columns() {
     ["rows", (step, k) => whole(rows(step, k))],
     ["share", (step, k) => percent(rows(step, k) / report.n_rows)],
     ["mean distance", (step, k) => format(report.spread[step][k])],
-    ["moved from the mean", (step, k) => format(report.steps[step].moved[k])],
+    [`moved from ${report.steps[0].bandwidth === null ? "the mean" : "the start"}`, (step, k) => format(report.steps[step].moved[k])],
     ["nearest row", (step, k) => String(report.exemplars[step][k][0] ?? "–")],
     ...(report.class_names ? [["commonest class", common]] : []),
     ["redundant with, at the target", (step, k) => short(partners(k).join(", ") || "–", 24)],
@@ -164,6 +165,7 @@ function begin() {
   const draw = () => charts.forEach(({ id, traces, layout }) => Plotly.react(id, traces(current), layout(current), options));
   draw();
   show(current);
+  if (charts[0].redraw) byId("map").on("plotly_afterplot", charts[0].redraw);
 
   slider.addEventListener("input", () => stepTo(Number(slider.value)));
   byId("play").addEventListener("click", () => play(playing === null));

@@ -4,17 +4,6 @@
 const exemplarIndex = new Map(report.exemplar_rows.map((row, i) => [row, i]));
 const exemplarValue = (row) => report.exemplar_values[exemplarIndex.get(row)];
 
-function extent(lists) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const list of lists) {
-    for (const value of list) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-  }
-  return high > low ? [low, high] : [low - 0.5, low + 0.5];
-}
-
 const everyCentroid = () => report.centers.flat();
 const paints = { image: imagePainter, profile: profilePainter, terms: termsPainter, values: valuesPainter };
 
@@ -36,9 +25,14 @@ function imagePainter() {
     context.putImageData(image, 0, 0);
     return canvas;
   };
+  const kept = new Map(); // a row is near one centroid at a time, so its picture can move
+  const neighbor = (row) => {
+    if (!kept.has(row)) kept.set(row, picture(exemplarValue(row), "", `row ${row}`));
+    return kept.get(row);
+  };
   return (k, center, rows) => [
     picture(center, "centroid", `centroid of cluster ${k}`),
-    element("div", { class: "neighbors" }, ...rows.map((row) => picture(exemplarValue(row), "", `row ${row}`))),
+    element("div", { class: "neighbors" }, ...rows.map(neighbor)),
   ];
 }
 
@@ -47,8 +41,9 @@ function profilePainter() {
   const n = report.n_features;
   const [low, high] = extent([...everyCentroid(), ...report.exemplar_values]);
   const ranges = report.feature_ranges;
-  const [width, height, left, top, bottom] = [320, 130, 34, 8, n <= 8 ? 22 : 16];
-  const across = (d) => left + ((width - left - 8) * d) / (n - 1);
+  const [width, height, left, right, top, bottom] = [320, 130, 36, 30, 8, 18];
+  const spacing = (width - left - right) / (n - 1);
+  const across = (d) => left + spacing * d;
   const up = (value, d) => {
     const [a, b] = ranges ? ranges[d] : [low, high];
     return top + (height - top - bottom) * (1 - (value - a) / (b - a || 1));
@@ -57,22 +52,20 @@ function profilePainter() {
     d: values.map((value, d) => `${d ? "L" : "M"}${across(d).toFixed(1)} ${up(value, d).toFixed(1)}`).join(""),
     fill: "none", ...attributes,
   });
-  const label = (x, y, text, anchor) => {
-    const made = vector("text", { x, y, "text-anchor": anchor }, short(text, n <= 4 ? 14 : 8));
+  const label = (x, y, text, anchor, most) => {
+    const made = vector("text", { x, y, "text-anchor": anchor }, short(text, most));
     made.append(vector("title", {}, text));
     return made;
   };
   const labels = () => {
-    const named = n <= 8 ? [...Array(n).keys()] : [0, n - 1];
-    const [min, max] = ranges ? ["low", "high"] : [format(low), format(high)];
-    return [
-      label(left - 4, top + 6, max, "end"),
-      label(left - 4, height - bottom, min, "end"),
-      ...named.map((d) => label(across(d), height - 4, featureName(d), d === 0 ? "start" : d === n - 1 ? "end" : "middle")),
-    ];
+    const bounds = ranges ? ["low", "high"] : [format(low), format(high)];
+    const all = n <= 5;
+    const names = (all ? [...Array(n).keys()] : [0, n - 1]).map((d) =>
+      label(across(d), height - 5, featureName(d), all ? "middle" : d ? "end" : "start", all ? Math.floor(spacing / 5.8) : 22));
+    return [label(left - 4, top + 6, bounds[1], "end", 8), label(left - 4, height - bottom, bounds[0], "end", 8), ...names];
   };
   return (k, center, rows) => {
-    const frame = vector("path", { d: `M${left} ${top}V${height - bottom}H${width - 8}`, fill: "none", stroke: "var(--line)" });
+    const frame = vector("path", { d: `M${left} ${top}V${height - bottom}H${width - right}`, fill: "none", stroke: "var(--line)" });
     const near = rows.map((row) => line(exemplarValue(row), { stroke: color(k), "stroke-width": 1, opacity: 0.35 }));
     const own = line(center, { class: "own", stroke: "var(--ink)", "stroke-width": 2.5 });
     return [vector("svg", { class: "profile", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `centroid of cluster ${k}` },

@@ -37,20 +37,33 @@ const color = (k) => report.colors[k % report.colors.length];
 const symbol = (k) =>
   report.symbols[Math.floor(k / report.colors.length) % report.symbols.length];
 
+/** The least and the greatest of all values. */
+function extent(lists) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const list of lists) {
+    for (const value of list) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  return high > low ? [low, high] : [low - 0.5, low + 0.5];
+}
+
+// Outlines in a square of 14 by 14.
+const outlines = {
+  circle: "M1 7A6 6 0 1 1 13 7A6 6 0 1 1 1 7Z",
+  square: "M1.5 1.5H12.5V12.5H1.5Z",
+  "triangle-up": "M7 1L14 13H0Z",
+  diamond: "M7 0L14 7L7 14L0 7Z",
+  "triangle-down": "M7 13L14 1H0Z",
+  cross: "M5 1H9V5H13V9H9V13H5V9H1V5H5Z",
+  x: "M3 0L7 4L11 0L14 3L10 7L14 11L11 14L7 10L3 14L0 11L4 7L0 3Z",
+  star: "M7 0L9 5H14L10 8L12 14L7 10L2 14L4 8L0 5H5Z",
+};
+
 /** The cluster's number beside its colour and symbol. */
 function chip(k) {
-  const shapes = {
-    circle: ["circle", { cx: 7, cy: 7, r: 6 }],
-    square: ["rect", { x: 1.5, y: 1.5, width: 11, height: 11 }],
-    diamond: ["path", { d: "M7 0 L14 7 L7 14 L0 7 Z" }],
-    cross: ["path", { d: "M5 1h4v4h4v4h-4v4h-4v-4h-4v-4h4z" }],
-    x: ["path", { d: "M3 0L7 4L11 0L14 3L10 7L14 11L11 14L7 10L3 14L0 11L4 7L0 3z" }],
-    "triangle-up": ["path", { d: "M7 1 L14 13 L0 13 Z" }],
-    "triangle-down": ["path", { d: "M7 13 L14 1 L0 1 Z" }],
-    star: ["path", { d: "M7 0l2 5h5l-4 3 2 6-5-4-5 4 2-6-4-3h5z" }],
-  };
-  const [tag, place] = shapes[symbol(k)];
-  const mark = vector(tag, { ...place, fill: color(k) });
+  const mark = vector("path", { d: outlines[symbol(k)], fill: color(k) });
   const picture = vector("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark);
   return element("span", { class: "chip" }, picture, String(k));
 }
