@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 BENCH_INSTALLED := .venv/.installed-bench
+BROWSER := .venv/.browser
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow lint format bench clean
@@ -22,7 +23,11 @@ $(INSTALLED): pyproject.toml
 demo: $(INSTALLED)  ## Cluster the handwritten digits and draw their modes
 	$(BIN)/python examples/digits.py
 
-test: $(INSTALLED)  ## Run the tests, all but the slow ones
+$(BROWSER): $(INSTALLED)
+	$(BIN)/python tests/browser.py
+	@touch $@
+
+test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 	$(BIN)/pytest -n 2 -m "not slow"
 
 test-slow: $(INSTALLED)  ## Run the slow tests

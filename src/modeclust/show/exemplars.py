@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from modeclust.path import Path
 from modeclust.rows.reading import is_sparse
 
+Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 BLOCK_NUMBERS = 2**22
@@ -24,7 +25,7 @@ def nearest_in_cluster(X: Any, labels: npt.ArrayLike, centers: Any, n_neighbors:
 
 
 def nearest_by(
-    distances: npt.NDArray[np.float64],
+    distances: Doubles,
     labels: npt.NDArray[np.integer[Any]],
     n_clusters: int,
     n_neighbors: int,
@@ -38,19 +39,29 @@ def nearest_by(
     return nearest
 
 
-def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> npt.NDArray[np.float64]:
+def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> Doubles:
     """Return the distance of each row to the centroid of its cluster."""
     labels = np.asarray(labels)
     centers = np.asarray(centers, dtype=np.float64)
     n_rows, n_features = X.shape
-    step = max(1, BLOCK_NUMBERS // n_features)
+    step = max(1, BLOCK_NUMBERS // max(n_features, len(centers)))
     distances = np.empty(n_rows)
     for first in range(0, n_rows, step):
-        block = X[first : first + step]
-        dense = block.toarray() if is_sparse(block) else np.asarray(block, dtype=np.float64)
-        away = dense - centers[labels[first : first + step]]
-        distances[first : first + step] = np.sqrt(np.einsum("nd,nd->n", away, away))
+        block, own = X[first : first + step], labels[first : first + step]
+        distances[first : first + step] = np.sqrt(_squares(block, own, centers))
     return distances
+
+
+def _squares(block: Any, own: npt.NDArray[np.integer[Any]], centers: Doubles) -> Doubles:
+    squares: Doubles
+    if is_sparse(block):
+        cross = (block @ centers.T)[np.arange(len(own)), own]
+        norms = np.einsum("kd,kd->k", centers, centers)
+        squares = block.multiply(block).sum(axis=1) - 2 * cross + norms[own]
+        return np.maximum(squares, 0)
+    away = np.asarray(block, dtype=np.float64) - centers[own]
+    squares = np.einsum("nd,nd->n", away, away)
+    return squares
 
 
 def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:

@@ -30,7 +30,8 @@ class Projection(NamedTuple):
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
         method = TruncatedSVD if is_sparse(X) else PCA
         n_components = min(2, *X.shape)
-        components = method(n_components, random_state=0).fit(X)
+        with np.errstate(invalid="ignore"):  # rows that are all equal have no variance to share
+            components = method(n_components, random_state=0).fit(X)
         word = "singular vector" if is_sparse(X) else "principal component"
         shares = np.nan_to_num(components.explained_variance_ratio_)
         labels = tuple(

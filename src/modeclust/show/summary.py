@@ -163,6 +163,10 @@ def check_data(
 ) -> Data:
     """Check what a user wants to be shown, against the model."""
     check_is_fitted(model)
+    if not hasattr(model, "path_"):
+        raise TypeError(
+            f"a report needs a model with a path_, as KModes has, got {type(model).__name__}."
+        )
     X = check_rows(X, estimator=model, reset=False)
     n_rows, n_features = X.shape
     if n_rows != len(model.labels_):
@@ -317,7 +321,8 @@ def _feature_ranges(X: Any) -> list[list[float]] | None:
     lengths = (high - low)[high > low]
     if len(lengths) == 0 or lengths.max() <= UNLIKE * np.median(lengths):
         return None
-    return np.stack([low, high], axis=1).tolist()
+    ranges: list[list[float]] = np.stack([low, high], axis=1).tolist()
+    return ranges
 
 
 def _means_by(values: Doubles, labels: Labels, n_clusters: int) -> list[float | None]:
