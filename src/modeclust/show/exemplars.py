@@ -48,4 +48,26 @@ def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:
     """Return the label of each row at each bandwidth, those kept or else found anew."""
     if path.labels is not None:
         return path.labels
-    return np.stack([pairwise_distances_argmin(X, centers) for centers in path.centers])
+    return np.stack([labels_at(X, path, step) for step in range(len(path))])
+
+
+def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
+    """Return the label of each row at one bandwidth, that kept or else found anew."""
+    labels: npt.NDArray[np.integer[Any]]
+    if path.labels is not None:
+        labels = path.labels[step]
+    else:
+        labels = pairwise_distances_argmin(X, path.centers[step])
+    return labels
+
+
+def sample_by_cluster(labels: npt.ArrayLike, n_clusters: int, most: int, least: int) -> Indices:
+    """Return about `most` rows: of each cluster its share, but `least` or all that it has."""
+    labels = np.asarray(labels)
+    rng = np.random.default_rng(0)
+    chosen = []
+    for k in range(n_clusters):
+        own = np.flatnonzero(labels == k)
+        n_rows = max(round(most * len(own) / len(labels)), least)
+        chosen.append(rng.choice(own, min(n_rows, len(own)), replace=False))
+    return np.sort(np.concatenate(chosen))

@@ -15,6 +15,7 @@ COLORS = (
 )
 # Names that matplotlib has; a second round of the colours comes with the second symbol, and so on.
 SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+LINES = ("-", "--", ":", "-.")
 
 
 def color(cluster: int) -> str:
@@ -25,3 +26,8 @@ def color(cluster: int) -> str:
 def symbol(cluster: int) -> str:
     """Return the symbol of a cluster, by matplotlib's name."""
     return SYMBOLS[cluster // len(COLORS) % len(SYMBOLS)]
+
+
+def line(cluster: int) -> str:
+    """Return the line style of a cluster: as with symbols, another for each round of colours."""
+    return LINES[cluster // len(COLORS) % len(LINES)]

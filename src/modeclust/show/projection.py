@@ -30,10 +30,13 @@ class Projection(NamedTuple):
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
         method = TruncatedSVD if is_sparse(X) else PCA
         n_components = min(2, *X.shape)
-        components = method(n_components, random_state=0).fit(X)
+        with np.errstate(invalid="ignore"):  # equal rows have no variance to share
+            components = method(n_components, random_state=0).fit(X)
         word = "singular vector" if is_sparse(X) else "principal component"
         shares = np.nan_to_num(components.explained_variance_ratio_)
-        labels = tuple(f"{word} {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares))
+        labels = tuple(
+            f"{word} {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares)
+        )
         return cls(labels, components)
 
     @property
