@@ -353,7 +353,7 @@ class PathDisplay:
         mark = {"ls": "", "mfc": "0.75", "mec": "black"}
         density = f"density, {100 * min(levels):g} to {100 * max(levels):g} % of its peak"
         if len(self.axis_labels) == 1:
-            density = "density, in rows per bin"
+            density = f"density, in {'rows' if self.weights is None else 'weight'} per bin"
         marks: list[tuple[Any, str, dict[str, Any]]] = [
             (self.stars_, "K-means centroid", {"marker": "*", "ms": 11, **mark}),
             (self.rings_, "its nearest row", {"marker": "o", "ms": 10, **mark, "mfc": "none"}),
