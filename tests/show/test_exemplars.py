@@ -9,7 +9,6 @@ from modeclust.show.exemplars import (
     labels_at,
     nearest_in_cluster,
     own_distances,
-    sample_by_cluster,
 )
 
 
@@ -41,11 +40,3 @@ def test_labels_are_those_kept_or_else_found_anew(blobs):
     np.testing.assert_array_equal(labels_along(blobs, kept), kept.labels)
     for step in range(3):
         np.testing.assert_array_equal(labels_at(blobs, lost, step), kept.labels[step])
-
-
-def test_a_sample_keeps_shares_and_small_clusters():
-    labels = np.repeat([0, 1, 2, 4], [9000, 900, 97, 3])
-    chosen = sample_by_cluster(labels, 5, most=1000, least=10)
-    np.testing.assert_array_equal(np.bincount(labels[chosen]), [900, 90, 10, 0, 3])
-    assert len(np.unique(chosen)) == len(chosen)
-    np.testing.assert_array_equal(chosen, sample_by_cluster(labels, 5, most=1000, least=10))

@@ -12,7 +12,7 @@ from modeclust.show.projection import Projection
 def test_few_features_are_drawn_as_they_are(rng, n_features, home):
     X = rng.normal(size=(5, n_features))
     view = Projection.of(home(X))
-    assert view.axis_labels == tuple(f"feature {d}" for d in range(n_features))
+    assert view.axis_labels == tuple(f"x{d}" for d in range(n_features))
     assert view.n_axes == n_features
     np.testing.assert_array_equal(view.forward(home(X)), X)
 

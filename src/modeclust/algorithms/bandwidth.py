@@ -9,10 +9,11 @@ from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
+from sklearn.utils import check_random_state
 
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.solve import spread
-from modeclust.rows.memory import MemoryRows
+from modeclust.rows.memory import MemoryRows, thread_count
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.sample import Sample
 from modeclust.rows.units import is_mapped, working_dtype
@@ -28,6 +29,38 @@ LIKELIHOOD_ROWS = 2000
 PIECE = 2**23
 # Rows are looked up at most this many at a time.
 QUERIES = 1024
+
+
+def choose_bandwidth(
+    X: Any,
+    weight: Doubles | None,
+    rule: str | float,
+    *,
+    local: bool,
+    n_neighbors: int = 10,
+    n_samples: int = N_SAMPLES,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[float, Doubles | None]:
+    """Return the bandwidth by a rule, or as given, and the local scales if wanted.
+
+    `X` is in units that suit it. Rows of weight 0 get a scale of 1.
+    """
+    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
+    rows = X if isinstance(present, slice) else X[present]
+    weights = np.ones(X.shape[0]) if weight is None else weight[present]
+    options = {
+        "n_neighbors": n_neighbors,
+        "n_samples": n_samples,
+        "rng": check_random_state(random_state),
+        "n_jobs": thread_count(n_jobs),
+    }
+    bandwidth = global_bandwidth(rows, weights, rule, **options) if isinstance(rule, str) else rule
+    if not local:
+        return bandwidth, None
+    scales = np.ones(X.shape[0])
+    scales[present] = local_scales(rows, weights, **options)
+    return bandwidth, scales
 
 
 def global_bandwidth(

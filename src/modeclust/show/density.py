@@ -1,6 +1,5 @@
 """The kernel density of each cluster, at places to be drawn."""
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +11,18 @@ from modeclust.show.histogram import limits
 
 Doubles = npt.NDArray[np.float64]
 
+# The integral of G(u^2) over u.
+AREAS = {
+    "gaussian": np.sqrt(2 * np.pi),
+    "epanechnikov": 4 / 3,
+    "biweight": 16 / 15,
+    "cauchy": np.pi,
+}
 # Beyond this many rows a cluster's density is drawn from a random sample of them.
 MOST_ROWS = 20_000
 
 GRID = 120  # places along each side of a plane
 BLOCK = 2**13  # rows whose kernels are held at a time
-
-# The integral of G(u^2) over u.
-AREAS = {
-    "gaussian": math.sqrt(2 * math.pi),
-    "epanechnikov": 4 / 3,
-    "biweight": 16 / 15,
-    "cauchy": math.pi,
-}
 
 
 class Ground(NamedTuple):
@@ -46,35 +44,6 @@ class Ground(NamedTuple):
             ones if scale is None else np.asarray(scale, dtype=np.float64),
             kernel,
         )
-
-    def densities(
-        self, places: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
-    ) -> Doubles:
-        """Return the density of each cluster at each place, of shape (n_clusters, n_places).
-
-        It is the sum of q G(|x - x_n|^2 / (bandwidth s)^2) over the rows of the cluster, over the
-        sum of all weights: what the mode of the cluster maximises.
-        """
-        labels = np.asarray(labels)
-        places = np.ascontiguousarray(places, dtype=np.float64)
-        values = np.zeros((n_clusters, len(places)))
-        rng = np.random.default_rng(0)
-        for k in range(n_clusters):
-            own = np.flatnonzero(labels == k)
-            share = 1.0
-            if len(own) > MOST_ROWS:
-                share = len(own) / MOST_ROWS
-                own = np.sort(rng.choice(own, MOST_ROWS, replace=False))
-            _add_density(
-                self.X[own],
-                share * self.weight[own],
-                1.0 / (bandwidth * self.scale[own]) ** 2,
-                KERNELS[self.kernel],
-                places,
-                values[k],
-            )
-        total: Doubles = values / self.weight.sum()
-        return total
 
     def on_plane(
         self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
@@ -128,6 +97,35 @@ class Ground(NamedTuple):
         areas = np.bincount(labels, widths, n_clusters) / self.weight.sum()
         weights = np.bincount(labels, self.weight, n_clusters)
         return [x], values * (weights / np.where(areas > 0, areas, 1))[:, None]
+
+    def densities(
+        self, places: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
+    ) -> Doubles:
+        """Return the density of each cluster at each place, of shape (n_clusters, n_places).
+
+        It is the sum of q G(|x - x_n|^2 / (bandwidth s)^2) over the rows of the cluster, over the
+        sum of all weights: what the mode of the cluster maximises.
+        """
+        labels = np.asarray(labels)
+        places = np.ascontiguousarray(places, dtype=np.float64)
+        values = np.zeros((n_clusters, len(places)))
+        rng = np.random.default_rng(0)
+        for k in range(n_clusters):
+            own = np.flatnonzero(labels == k)
+            share = 1.0
+            if len(own) > MOST_ROWS:
+                share = len(own) / MOST_ROWS
+                own = np.sort(rng.choice(own, MOST_ROWS, replace=False))
+            _add_density(
+                self.X[own],
+                share * self.weight[own],
+                1.0 / (bandwidth * self.scale[own]) ** 2,
+                KERNELS[self.kernel],
+                places,
+                values[k],
+            )
+        total: Doubles = values / self.weight.sum()
+        return total
 
 
 @compiled

@@ -59,15 +59,3 @@ def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
     else:
         labels = pairwise_distances_argmin(X, path.centers[step])
     return labels
-
-
-def sample_by_cluster(labels: npt.ArrayLike, n_clusters: int, most: int, least: int) -> Indices:
-    """Return about `most` rows: of each cluster its share, but `least` or all that it has."""
-    labels = np.asarray(labels)
-    rng = np.random.default_rng(0)
-    chosen = []
-    for k in range(n_clusters):
-        own = np.flatnonzero(labels == k)
-        n_rows = max(round(most * len(own) / len(labels)), least)
-        chosen.append(rng.choice(own, min(n_rows, len(own)), replace=False))
-    return np.sort(np.concatenate(chosen))

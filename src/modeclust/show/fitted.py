@@ -6,19 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.algorithms.bandwidth import N_SAMPLES, global_bandwidth, local_scales
+from modeclust.algorithms.bandwidth import choose_bandwidth
 from modeclust.path import Path
-from modeclust.rows.memory import thread_count
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.units import Units
 from modeclust.show.exemplars import labels_at
 from modeclust.validation import check_rows
 
 Doubles = npt.NDArray[np.float64]
-N_NEIGHBORS = 10
 
 
 class Fitted(NamedTuple):
@@ -102,19 +99,12 @@ def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
     """
     if not getattr(model, "adaptive", False):
         return None
-    X = Units.of(X).inward(X)
-    present = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight)
-    weights = np.ones(len(present)) if weight is None else weight[present]
-    seed = model.random_state if isinstance(model.random_state, Integral) else 0
-    options = {
-        "n_neighbors": N_NEIGHBORS,
-        "n_samples": N_SAMPLES,
-        "rng": check_random_state(seed),
-        "n_jobs": thread_count(model.n_jobs),
-    }
-    rows = X[present]
-    if isinstance(model.bandwidth, str) and len(present) > N_SAMPLES:
-        global_bandwidth(rows, weights, model.bandwidth, **options)  # draws what `fit` drew
-    scales = np.ones(X.shape[0])
-    scales[present] = local_scales(rows, weights, **options)
+    _, scales = choose_bandwidth(
+        Units.of(X).inward(X),
+        weight,
+        model.bandwidth,
+        local=True,
+        random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
+        n_jobs=model.n_jobs,
+    )
     return scales

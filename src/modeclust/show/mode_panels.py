@@ -182,7 +182,7 @@ class Terms(NamedTuple):
 
     def _term(self, feature: int) -> str:
         if self.feature_names is None:
-            return f"feature {feature}"
+            return f"x{feature}"
         return readable(self.feature_names[feature], 20)
 
 

@@ -15,7 +15,6 @@ COLORS = (
 )
 # Names that matplotlib has; a second round of the colours comes with the second symbol, and so on.
 SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-LINES = ("-", "--", ":", "-.")
 
 
 def color(cluster: int) -> str:
@@ -26,6 +25,9 @@ def color(cluster: int) -> str:
 def symbol(cluster: int) -> str:
     """Return the symbol of a cluster, by matplotlib's name."""
     return SYMBOLS[cluster // len(COLORS) % len(SYMBOLS)]
+
+
+LINES = ("-", "--", ":", "-.")
 
 
 def line(cluster: int) -> str:

@@ -8,20 +8,18 @@ import numpy.typing as npt
 
 from modeclust.show.canvas import darker, halo, open_axes, readable
 from modeclust.show.density import Ground
-from modeclust.show.exemplars import labels_at, nearest_in_cluster, sample_by_cluster
+from modeclust.show.exemplars import labels_at, nearest_in_cluster
 from modeclust.show.fitted import Fitted, path_of, scales_of
 from modeclust.show.histogram import edges, limits
 from modeclust.show.palette import color, symbol
 from modeclust.show.projection import Projection
+from modeclust.show.sampling import MOST_POINTS, sample_by_cluster
 from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
 
 # Sizes of marks in points: one inside the other, so that all are seen where they meet.
 DOT, STAR, RING = 6.5, 13.5, 17
-# Beyond this many rows a plane shows a sample of them, with at least so many of each cluster.
-MOST_POINTS = 5_000
-LEAST_POINTS = 10
 MOST_NUMBERED = 20
 MOST_STRETCH = 3  # a plane longer than this is not drawn to scale
 
@@ -195,7 +193,7 @@ class PathDisplay:
 
         chosen: Any = slice(None)
         if view.n_axes == 2 and len(points) > MOST_POINTS:
-            chosen = sample_by_cluster(labels, len(trails[-1]), MOST_POINTS, LEAST_POINTS)
+            chosen = sample_by_cluster(labels, len(trails[-1]), MOST_POINTS)
         display = cls(
             points=points[chosen],
             labels=labels[chosen],

@@ -24,7 +24,7 @@ class Projection(NamedTuple):
         """Return the projection that suits rows `X`."""
         n_rows, n_features = X.shape
         if n_features <= 2:
-            names = feature_names or [f"feature {d}" for d in range(n_features)]
+            names = feature_names or [f"x{d}" for d in range(n_features)]
             return cls(tuple(str(name) for name in names), None)
         if n_rows > MOST_ROWS:
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
