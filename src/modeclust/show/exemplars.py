@@ -40,7 +40,7 @@ def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> npt.NDArray[np
         block = X[first : first + step]
         dense = block.toarray() if is_sparse(block) else np.asarray(block, dtype=np.float64)
         away = dense - centers[labels[first : first + step]]
-        distances[first : first + step] = np.sqrt(np.einsum("ij,ij->i", away, away))
+        distances[first : first + step] = np.sqrt(np.einsum("nd,nd->n", away, away))
     return distances
 
 

@@ -30,7 +30,7 @@ class Projection(NamedTuple):
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
         method = TruncatedSVD if is_sparse(X) else PCA
         n_components = min(2, *X.shape)
-        with np.errstate(invalid="ignore"):  # equal rows have no variance to share
+        with np.errstate(invalid="ignore"):  # rows that are all equal have no variance to share
             components = method(n_components, random_state=0).fit(X)
         word = "singular vector" if is_sparse(X) else "principal component"
         shares = np.nan_to_num(components.explained_variance_ratio_)
@@ -49,3 +49,7 @@ class Projection(NamedTuple):
         if self.components is not None:
             return np.asarray(self.components.transform(X), dtype=np.float64)
         return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+
+
+def _percent(share: float) -> str:
+    return "<1%" if 0 < share < 0.005 else f"{share:.0%}"
