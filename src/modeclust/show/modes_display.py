@@ -28,7 +28,7 @@ MOST_PROFILE = 50  # named features beyond which the largest are listed instead
 class ModesDisplay:
     """The centroid of each cluster and its nearest neighbours within the cluster.
 
-    There is one row for each cluster, as in figure 6 of the paper. Images are drawn side by
+    There is one row for each cluster, as in figure 5 of the paper. Images are drawn side by
     side. Other rows are drawn as profiles: the centroid is a strong line over thin lines of its
     neighbours. Sparse rows, and those of many named features, are told by their terms: bars of
     the largest features of the centroid, with marks at the mean of its neighbours. Where
