@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from modeclust.compiled import compiled
 from modeclust.kernels import KERNELS, profile
+from modeclust.show.histogram import limits
 
 Doubles = npt.NDArray[np.float64]
 
@@ -19,6 +20,9 @@ AREAS = {
 }
 # Beyond this many rows a cluster's density is drawn from a random sample of them.
 MOST_ROWS = 20_000
+
+GRID = 120  # places along each side of a plane
+BLOCK = 2**13  # rows whose kernels are held at a time
 
 
 class Ground(NamedTuple):
@@ -40,6 +44,59 @@ class Ground(NamedTuple):
             ones if scale is None else np.asarray(scale, dtype=np.float64),
             kernel,
         )
+
+    def on_plane(
+        self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
+    ) -> tuple[list[Doubles], Doubles]:
+        """Return coordinates along both axes, and the density of each cluster on their grid.
+
+        The grid holds the rows and the `centers`, of shape (..., n_clusters, 2). The densities
+        have shape (n_clusters, n_y, n_x).
+        """
+        ends = np.vstack([self.X.min(axis=0), self.X.max(axis=0), *centers.reshape(-1, 2)])
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        margin = np.where(high > low, 0.06 * (high - low), 2 * bandwidth)
+        x, y = np.linspace(low - margin, high + margin, GRID).T
+        n_clusters = centers.shape[-2]
+        if self.kernel == "gaussian":
+            return [x, y], self._gaussian_grid(x, y, labels, n_clusters, bandwidth)
+        places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        values = self.densities(places, labels, n_clusters, bandwidth)
+        return [x, y], values.reshape(n_clusters, GRID, GRID)
+
+    def _gaussian_grid(
+        self, x: Doubles, y: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
+    ) -> Doubles:
+        """Return densities on a grid as products of matrices: exp(-a - b) = exp(-a) exp(-b)."""
+        labels = np.asarray(labels)
+        values = np.zeros((n_clusters, len(y), len(x)))
+        for k in range(n_clusters):
+            own = np.flatnonzero(labels == k)
+            for first in range(0, len(own), BLOCK):
+                rows = own[first : first + BLOCK]
+                width = bandwidth * self.scale[rows]
+                across = np.exp(-0.5 * ((x[:, None] - self.X[rows, 0]) / width) ** 2)
+                along = np.exp(-0.5 * ((y[:, None] - self.X[rows, 1]) / width) ** 2)
+                values[k] += (self.weight[rows] * along) @ across.T
+        total: Doubles = values / self.weight.sum()
+        return total
+
+    def on_line(
+        self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
+    ) -> tuple[list[Doubles], Doubles]:
+        """Return coordinates, the `centers` among them, and the density of each cluster there.
+
+        The area below each is the weight of the cluster.
+        """
+        low, high = limits(self.X[:, 0], centers)
+        n_places = int(np.clip(6 * (high - low) / bandwidth, 500, 5_000))
+        x = np.union1d(np.linspace(low, high, n_places), centers)
+        n_clusters = centers.shape[-2]
+        values = self.densities(x[:, None], labels, n_clusters, bandwidth)
+        widths = bandwidth * AREAS[self.kernel] * self.weight * self.scale
+        areas = np.bincount(labels, widths, n_clusters) / self.weight.sum()
+        weights = np.bincount(labels, self.weight, n_clusters)
+        return [x], values * (weights / np.where(areas > 0, areas, 1))[:, None]
 
     def densities(
         self, places: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float

@@ -68,4 +68,14 @@ def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:
     """Return the label of each row at each bandwidth, those kept or else found anew."""
     if path.labels is not None:
         return path.labels
-    return np.stack([pairwise_distances_argmin(X, centers) for centers in path.centers])
+    return np.stack([labels_at(X, path, step) for step in range(len(path))])
+
+
+def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
+    """Return the label of each row at one bandwidth, that kept or else found anew."""
+    labels: npt.NDArray[np.integer[Any]]
+    if path.labels is not None:
+        labels = path.labels[step]
+    else:
+        labels = pairwise_distances_argmin(X, path.centers[step])
+    return labels

@@ -36,3 +36,11 @@ def color(cluster: int) -> str:
 def symbol(cluster: int) -> str:
     """Return the symbol of a cluster, by matplotlib's name."""
     return SYMBOLS[cluster // len(COLORS) % len(SYMBOLS)]
+
+
+LINES = ("-", "--", ":", "-.")
+
+
+def line(cluster: int) -> str:
+    """Return the line style of a cluster: as with symbols, another for each round of colours."""
+    return LINES[cluster // len(COLORS) % len(LINES)]

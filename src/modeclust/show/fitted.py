@@ -1,0 +1,110 @@
+"""What displays need of a fitted model, checked before anything is drawn."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from modeclust.algorithms.bandwidth import choose_bandwidth
+from modeclust.path import Path
+from modeclust.rows.reading import is_sparse
+from modeclust.rows.units import Units
+from modeclust.show.exemplars import labels_at
+from modeclust.validation import check_rows
+
+Doubles = npt.NDArray[np.float64]
+
+
+class Fitted(NamedTuple):
+    """A clustering at one bandwidth, and the data that the model was fitted on."""
+
+    X: Any
+    labels: npt.NDArray[np.integer[Any]]  # (N,)
+    centers: Doubles  # (K, D)
+    bandwidth: float | None  # None where the model has none
+    step: int  # the place on the path, where there is one
+    feature_names: tuple[str, ...] | None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        bandwidth: float | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> "Fitted":
+        """Return what `model` found in `X` at the `bandwidth`, None for where it ended."""
+        check_is_fitted(model)
+        if not (hasattr(model, "cluster_centers_") and hasattr(model, "labels_")):
+            raise ValueError(
+                "the model must have cluster_centers_ and labels_, which "
+                f"{type(model).__name__} has not; pass a KModes, MeanShift or KMeans."
+            )
+        X = check_rows(X, estimator=model, reset=False)
+        if X.shape[0] != len(model.labels_):
+            raise ValueError(
+                f"X must be the data that the model was fitted on, {len(model.labels_)} rows, "
+                f"got {X.shape[0]}."
+            )
+        names = check_names(model, X.shape[1], feature_names)
+        if bandwidth is None:
+            centers = model.cluster_centers_
+            dense = centers.toarray() if is_sparse(centers) else centers
+            end = getattr(model, "bandwidth_", None)
+            last = len(model.path_) - 1 if hasattr(model, "path_") else 0
+            return cls(X, model.labels_, dense.astype(np.float64), end, last, names)
+        path = path_of(model)
+        point = path.at(bandwidth)
+        step = int(np.flatnonzero(path.bandwidths == point.bandwidth)[0])
+        labels = model.labels_ if step == len(path) - 1 else labels_at(X, path, step)
+        return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
+
+
+def path_of(model: Any) -> Path:
+    """Return the path of a fitted model."""
+    check_is_fitted(model)
+    if not hasattr(model, "path_"):
+        raise ValueError(
+            f"the model must have a path of bandwidths, path_, which {type(model).__name__} has "
+            "not; pass a fitted KModes."
+        )
+    path: Path = model.path_
+    return path
+
+
+def check_names(
+    model: Any, n_features: int, feature_names: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """Return the names given, or else those seen by `fit`; None where there are none."""
+    if feature_names is None:
+        feature_names = getattr(model, "feature_names_in_", None)
+        if feature_names is None:
+            return None
+    names = tuple(str(name) for name in feature_names)
+    if len(names) != n_features:
+        raise ValueError(
+            f"feature_names must have one name for each of the {n_features} features, "
+            f"got {len(names)}."
+        )
+    return names
+
+
+def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
+    """Return the local scales that an adaptive model gives to the rows; None for others.
+
+    Where it draws rows without a fixed seed, so does this with another.
+    """
+    if not getattr(model, "adaptive", False):
+        return None
+    _, scales = choose_bandwidth(
+        Units.of(X).inward(X),
+        weight,
+        model.bandwidth,
+        local=True,
+        random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
+        n_jobs=model.n_jobs,
+    )
+    return scales

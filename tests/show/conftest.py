@@ -1,0 +1,38 @@
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from modeclust import KModes
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    import matplotlib.pyplot as plt
+
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def blobs():
+    """Three clusters of 60 rows in the plane."""
+    rng = np.random.default_rng(0)
+    return np.concatenate([rng.normal(c, 0.5, (60, 2)) for c in [(0, 0), (6, 1), (2, 7)]])
+
+
+@pytest.fixture
+def emptied():
+    """Return a function that fits three clusters of which the last then loses its rows."""
+
+    def fit(X):
+        model = KModes(3, bandwidth=0.5, n_bandwidths=3, random_state=0).fit(X)
+        model.labels_[model.labels_ == 2] = 0
+        labels = np.where(model.path_.labels == 2, 0, model.path_.labels)
+        model.path_ = replace(model.path_, labels=labels)
+        return model
+
+    return fit
