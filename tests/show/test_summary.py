@@ -201,12 +201,12 @@ def test_sampling_keeps_small_clusters_and_shares():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"y": [0, 1]}, "inconsistent numbers of samples"),
-        ({"y": np.linspace(0, 1, 150)}, "continuous"),
-        ({"image_shape": (3, 3)}, "image_shape must be .* 4 numbers"),
+        ({"y": [0, 1]}, "one class for each of the 150 rows"),
+        ({"y": np.linspace(0, 1, 150)}, "must be classes"),
+        ({"image_shape": (3, 3)}, "image_shape must hold the 4 features"),
         ({"image_shape": (4,)}, "image_shape must be"),
         ({"image_shape": (1, 2, 2)}, "image_shape must be"),
-        ({"feature_names": ["a"]}, "feature_names must have 4 names"),
+        ({"feature_names": ["a"]}, "feature_names must have one name for each of the 4"),
         ({"sample_weight": [1.0]}, "sample_weight"),
         ({"sample_scale": np.zeros(150)}, "sample_scale must be > 0"),
         ({"path": "report.pdf"}, "ends in .html or .json"),
@@ -264,5 +264,5 @@ def test_what_is_missing_is_named(blobs, monkeypatch):
 
 def test_a_model_without_a_path_is_refused(blobs):
     X, _, _ = blobs
-    with pytest.raises(TypeError, match="path_"):
+    with pytest.raises(ValueError, match="path_"):
         summarize(KMeans(3, n_init=1).fit(X), X)

@@ -91,12 +91,18 @@ class Ground(NamedTuple):
         low, high = limits(self.X[:, 0], centers)
         n_places = int(np.clip(6 * (high - low) / bandwidth, 500, 5_000))
         x = np.union1d(np.linspace(low, high, n_places), centers)
-        n_clusters = centers.shape[-2]
+        return [x], self.weights_along(x, labels, centers.shape[-2], bandwidth)
+
+    def weights_along(
+        self, x: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
+    ) -> Doubles:
+        """Return the density of each cluster along a line, with its weight as the area below."""
         values = self.densities(x[:, None], labels, n_clusters, bandwidth)
         widths = bandwidth * AREAS[self.kernel] * self.weight * self.scale
         areas = np.bincount(labels, widths, n_clusters) / self.weight.sum()
         weights = np.bincount(labels, self.weight, n_clusters)
-        return [x], values * (weights / np.where(areas > 0, areas, 1))[:, None]
+        scaled: Doubles = values * (weights / np.where(areas > 0, areas, 1))[:, None]
+        return scaled
 
     def densities(
         self, places: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
@@ -126,23 +132,6 @@ class Ground(NamedTuple):
             )
         total: Doubles = values / self.weight.sum()
         return total
-
-    def counts(
-        self,
-        places: Doubles,
-        labels: npt.ArrayLike,
-        n_clusters: int,
-        bandwidth: float,
-        width: float,
-    ) -> Doubles:
-        """Return densities of one feature as the number of rows in bins of a width.
-
-        The area under all of them is that of a histogram of the rows with such bins.
-        """
-        area = AREAS[self.kernel] * bandwidth * np.average(self.scale, weights=self.weight)
-        densities = self.densities(places[:, None], labels, n_clusters, bandwidth)
-        counts: Doubles = densities * (len(self.X) * width / area)
-        return counts
 
 
 @compiled

@@ -56,11 +56,12 @@ def _squares(block: Any, own: npt.NDArray[np.integer[Any]], centers: Doubles) ->
     squares: Doubles
     if is_sparse(block):
         cross = (block @ centers.T)[np.arange(len(own)), own]
-        norms = np.einsum("kd,kd->k", centers, centers)
-        squares = block.multiply(block).sum(axis=1) - 2 * cross + norms[own]
+        norms = np.einsum("ij,ij->i", centers, centers)
+        own_norms = np.asarray(block.multiply(block).sum(axis=1)).ravel()
+        squares = own_norms - 2 * cross + norms[own]
         return np.maximum(squares, 0)
     away = np.asarray(block, dtype=np.float64) - centers[own]
-    squares = np.einsum("nd,nd->n", away, away)
+    squares = np.einsum("ij,ij->i", away, away)
     return squares
 
 

@@ -1,12 +1,14 @@
 """What displays need of a fitted model, checked before anything is drawn."""
 
+import math
+import operator
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from modeclust.algorithms.bandwidth import choose_bandwidth
 from modeclust.path import Path
@@ -108,3 +110,32 @@ def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
         n_jobs=model.n_jobs,
     )
     return scales
+
+
+def check_image_shape(image_shape: Sequence[int] | None, n_features: int) -> tuple[int, ...] | None:
+    """Return the shape of images that have as many numbers as there are features."""
+    if image_shape is None:
+        return None
+    shape = tuple(operator.index(n) for n in image_shape)
+    if len(shape) not in (2, 3) or shape[2:] not in ((), (3,)) or min(shape) < 1:
+        raise ValueError(
+            f"image_shape must be (height, width) or (height, width, 3), got {image_shape!r}."
+        )
+    if math.prod(shape) != n_features:
+        raise ValueError(
+            f"image_shape must hold the {n_features} features, got {image_shape!r}, which holds "
+            f"{math.prod(shape)}."
+        )
+    return shape
+
+
+def check_classes(y: Any, n_rows: int) -> npt.NDArray[Any]:
+    """Return one class for each row."""
+    classes: npt.NDArray[Any] = column_or_1d(y)
+    if len(classes) != n_rows:
+        raise ValueError(
+            f"y must have one class for each of the {n_rows} rows of X, got {len(classes)}."
+        )
+    if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
+        raise ValueError("y must be classes, got numbers that are not whole; group them first.")
+    return classes.astype(str) if classes.dtype.kind == "O" else classes

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import column_or_1d
 
 from modeclust.rows.reading import is_sparse
 from modeclust.show.canvas import readable
@@ -218,18 +217,6 @@ class Classes(NamedTuple):
             _name_ticks(axes[-1], self.names, room=self.width)
         else:
             axes[-1].set_xlabel(f"{len(places)} classes, in order", fontsize="small")
-
-
-def check_classes(y: Any, n_rows: int) -> npt.NDArray[Any]:
-    """Return one class for each row."""
-    classes: npt.NDArray[Any] = column_or_1d(y)
-    if len(classes) != n_rows:
-        raise ValueError(
-            f"y must have one class for each of the {n_rows} rows of X, got {len(classes)}."
-        )
-    if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
-        raise ValueError("y must be classes, got numbers that are not whole; group them first.")
-    return classes.astype(str) if classes.dtype.kind == "O" else classes
 
 
 def _name_row(ax: Any, cluster: Cluster) -> None:

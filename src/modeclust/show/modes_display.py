@@ -1,6 +1,5 @@
 """The centroids themselves, each with its nearest neighbours and their classes."""
 
-import math
 import operator
 from collections.abc import Sequence
 from numbers import Integral
@@ -11,14 +10,13 @@ import numpy as np
 from modeclust.rows.reading import is_sparse
 from modeclust.show.canvas import divide, open_axes
 from modeclust.show.exemplars import nearest_in_cluster
-from modeclust.show.fitted import Fitted
+from modeclust.show.fitted import Fitted, check_classes, check_image_shape
 from modeclust.show.mode_panels import (
     Classes,
     Cluster,
     Images,
     Profiles,
     Terms,
-    check_classes,
 )
 
 MOST_CLUSTERS = 20  # drawn unless told which
@@ -172,7 +170,7 @@ class ModesDisplay:
             if not isinstance(number, Integral) or number < 1:
                 raise ValueError(f"{name} must be a whole number above 0, got {number!r}.")
         chosen = _check_clusters(clusters, n_clusters)
-        image_shape = _check_image_shape(image_shape, n_features)
+        image_shape = check_image_shape(image_shape, n_features)
         y = None if y is None else check_classes(y, len(fitted.labels))
         nearest = nearest_in_cluster(fitted.X, fitted.labels, fitted.centers, n_neighbors)[chosen]
         kind = "images" if image_shape else "profiles"
@@ -271,22 +269,3 @@ def _check_clusters(clusters: Sequence[int] | None, n_clusters: int) -> list[int
             f"clusters must be some of the numbers from 0 to {n_clusters - 1}, got {clusters!r}."
         )
     return chosen
-
-
-def _check_image_shape(
-    image_shape: Sequence[int] | None, n_features: int
-) -> tuple[int, ...] | None:
-    """Return the shape of images that have as many numbers as there are features."""
-    if image_shape is None:
-        return None
-    shape = tuple(operator.index(n) for n in image_shape)
-    if len(shape) not in (2, 3) or shape[2:] not in ((), (3,)) or min(shape) < 1:
-        raise ValueError(
-            f"image_shape must be (height, width) or (height, width, 3), got {image_shape!r}."
-        )
-    if math.prod(shape) != n_features:
-        raise ValueError(
-            f"image_shape must hold the {n_features} features, got {image_shape!r}, which holds "
-            f"{math.prod(shape)}."
-        )
-    return shape

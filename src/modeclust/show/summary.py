@@ -6,18 +6,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from modeclust.algorithms.bandwidth import choose_bandwidth
 from modeclust.algorithms.redundancy import redundant_pairs
 from modeclust.path import Path
 from modeclust.rows.reading import is_sparse
 from modeclust.show.density import Ground
 from modeclust.show.exemplars import labels_along, nearest_by, own_distances
+from modeclust.show.fitted import (
+    Fitted,
+    check_classes,
+    check_image_shape,
+    path_of,
+    scales_of,
+)
+from modeclust.show.histogram import edges, limits
 from modeclust.show.projection import Projection
 from modeclust.show.sampling import sample_by_cluster
-from modeclust.validation import check_rows, check_scales, check_weights
+from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -33,8 +38,7 @@ MOST_CENTER_NUMBERS = 1_000_000
 MOST_EXEMPLAR_NUMBERS = 1_000_000
 # Of more rows than this, only those that are drawn have their labels told.
 MOST_LABELLED = 200_000
-MOST_BINS = 120
-N_PLACES = 240
+N_PLACES = 400
 REDUNDANT = 0.9
 # Features are drawn each on its own scale where one is so many times as wide as they are usually.
 UNLIKE = 5
@@ -162,49 +166,23 @@ def check_data(
     sample_scale: Any = None,
 ) -> Data:
     """Check what a user wants to be shown, against the model."""
-    check_is_fitted(model)
-    if not hasattr(model, "path_"):
-        raise TypeError(
-            f"a report needs a model with a path_, as KModes has, got {type(model).__name__}."
-        )
-    X = check_rows(X, estimator=model, reset=False)
-    n_rows, n_features = X.shape
-    if n_rows != len(model.labels_):
-        raise ValueError(
-            f"X must be the data that the model was fitted on, {len(model.labels_)} rows, "
-            f"got {n_rows}."
-        )
-    shape = None if image_shape is None else [int(length) for length in image_shape]
-    if shape is not None and (
-        len(shape) not in (2, 3) or shape[2:] not in ([], [3]) or np.prod(shape) != n_features
-    ):
-        raise ValueError(
-            f"image_shape must be (height, width) or (height, width, 3) with {n_features} numbers "
-            f"in all, as many as X has features, got {tuple(shape)}."
-        )
-    names = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    if names is not None and len(names) != n_features:
-        raise ValueError(
-            f"feature_names must have {n_features} names, one for each feature, got {len(names)}."
-        )
+    path_of(model)
+    fitted = Fitted.of(model, X, feature_names=feature_names)
+    X = fitted.X
     class_names = classes = None
     if y is not None:
-        y = column_or_1d(y)
-        check_consistent_length(X, y)
-        check_classification_targets(y)
-        values, classes = np.unique(y, return_inverse=True)
+        values, classes = np.unique(check_classes(y, X.shape[0]), return_inverse=True)
         class_names = [str(value) for value in values]
-    weight = check_weights(sample_weight, X)
-    scale = check_scales(sample_scale, X, adaptive=model.adaptive)
+    names, shape = fitted.feature_names, check_image_shape(image_shape, X.shape[1])
     return Data(
         X,
         classes,
         class_names,
-        None if names is None else [str(name) for name in names],
-        shape,
-        len(model.cluster_centers_),
-        weight,
-        scale,
+        None if names is None else list(names),
+        None if shape is None else list(shape),
+        len(fitted.centers),
+        check_weights(sample_weight, X),
+        check_scales(sample_scale, X, adaptive=model.adaptive),
     )
 
 
@@ -262,7 +240,8 @@ def _patterns(data: Data, path: Path, labels: Labels) -> dict[str, Any]:
     for own, point in zip(labels, path, strict=True):
         distances = own_distances(data.X, own, point.centers)
         spread.append(_means_by(distances, own, data.n_clusters))
-        found.append(nearest_by(distances, own, data.n_clusters, N_EXEMPLARS))
+        present = own if data.weight is None else np.where(data.weight > 0, own, -1)
+        found.append(nearest_by(distances, present, data.n_clusters, N_EXEMPLARS))
     nearest, rows = _few_enough(np.stack(found), data)
     by_terms = data.pattern == "terms"
     patterns: dict[str, Any] = {
@@ -354,45 +333,29 @@ def _map(data: Data, path: Path, shown: Indices) -> dict[str, Any]:
 def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
     """Return histograms and densities of one feature, by cluster and bandwidth."""
     values = data.dense(np.arange(data.n_rows))[:, 0]
-    edges = _edges(values)
-    grid = np.linspace(edges[0], edges[-1], N_PLACES)
-    scale = data.scale
-    if model.adaptive:
-        _, scale = choose_bandwidth(
-            data.X, data.weight, 1.0, local=True, random_state=model.random_state
-        )
+    low, high = limits(values, path.centers[-1])
+    bounds = edges(values, low, high)
+    grid = np.linspace(bounds[0], bounds[-1], N_PLACES)
+    scale = scales_of(model, data.X, data.weight) if model.adaptive else data.scale
     ground = Ground.of(values[:, None], model.kernel, data.weight, scale)
-    width = edges[1] - edges[0]
+    rows_in_a_bin = data.n_rows * (bounds[1] - bounds[0]) / ground.weight.sum()
     densities = [
         None
         if np.isinf(bandwidth)
-        else _rounded(ground.counts(grid, own, data.n_clusters, bandwidth, width))
+        else _rounded(rows_in_a_bin * ground.weights_along(grid, own, data.n_clusters, bandwidth))
         for own, bandwidth in zip(labels, path.bandwidths, strict=True)
     ]
     counts = [
-        [np.histogram(values[own == k], edges)[0].tolist() for k in range(data.n_clusters)]
+        [np.histogram(values[own == k], bounds)[0].tolist() for k in range(data.n_clusters)]
         for own in labels
     ]
     return {
-        "edges": edges.tolist(),
-        "outside": int(np.count_nonzero((values < edges[0]) | (values > edges[-1]))),
+        "edges": bounds.tolist(),
+        "outside": int(np.count_nonzero((values < bounds[0]) | (values > bounds[-1]))),
         "counts": counts,
         "grid": grid.tolist(),
         "densities": densities,
     }
-
-
-def _edges(values: Doubles) -> Doubles:
-    """Return the edges of equal bins, over all values but a few that lie far out."""
-    low, high = float(values.min()), float(values.max())
-    first, last = np.quantile(values, [0.01, 0.99])
-    if last > first:
-        margin = (last - first) / 2
-        low, high = max(low, first - margin), min(high, last + margin)
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    n_bins = min(MOST_BINS, max(20, round(2 * np.sqrt(len(values)))))
-    return np.linspace(low, high, n_bins + 1)
 
 
 def _labels(labels: Labels, shown: Indices) -> dict[str, Any]:

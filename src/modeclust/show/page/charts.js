@@ -176,7 +176,7 @@ function lineChart() {
     id: "map", traces, layout, update, title: "Histogram and density of each cluster",
     caption: "Curves: the kernel density of each cluster, scaled to the bars; K-means has none. Solid lines: " +
       "where clusters meet. Dotted lines: centroids. Drag over a part to enlarge it, double click to go back." +
-      (outside ? ` The axis ends where ${whole(outside)} of the ${whole(report.n_rows)} rows lie beyond it.` : ""),
+      (outside ? ` ${whole(outside)} of the ${whole(report.n_rows)} rows lie beyond the axis, and centroids may on their way.` : ""),
   };
 }
 
