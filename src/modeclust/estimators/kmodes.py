@@ -27,6 +27,7 @@ from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, rep
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.saving import SavingMixin
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -37,6 +38,7 @@ from modeclust.validation import (
     is_array,
 )
 from modeclust.kernels import KERNELS
+from modeclust.path import Path
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.units import Units
@@ -47,6 +49,7 @@ class KModes(
     TransformerMixin,
     ClusterMixin,
     CallbackSupportMixin,
+    SavingMixin,
     BaseEstimator,
 ):
     r"""K-modes clustering: exactly K clusters, and a mode of its own density for each.
@@ -161,6 +164,7 @@ class KModes(
     21
     """
 
+    _saved_types = (Path,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "bandwidth": [POSITIVE, StrOptions(set(RULES))],
