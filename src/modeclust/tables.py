@@ -55,7 +55,7 @@ def read_table(
     """
     source = open_columns(Path(path))
     asked = [*(columns or ()), label_column, weight_column]
-    _check_present([name for name in asked if name is not None], source.names, path)
+    check_present([name for name in asked if name is not None], source.names, path)
     if columns is None:
         columns = [name for name in source.features if name not in (label_column, weight_column)]
     if not columns:
@@ -91,7 +91,8 @@ def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
             WRITERS[ending](file, columns)
 
 
-def _check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None:
+def check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None:
+    """Refuse names of columns that are not there, and suggest those that are."""
     missing = [name for name in asked if name not in names]
     if not missing:
         return
@@ -121,6 +122,6 @@ def _check_finite(X: Any, names: Sequence[str], path: Any) -> None:
         values = "value" if bad[column] == 1 else "values"
         raise TableError(
             f"Column {names[column]!r} of {os.fspath(path)!r} has {bad[column]} missing or "
-            f"infinite {values}, first in row {row + 1}; fill them in, leave out such rows, or "
-            "choose other columns with --columns."
+            f"infinite {values}, first in row {row + 1} (from 1); fill them in, leave out "
+            "such rows, or choose other columns with --columns."
         )
