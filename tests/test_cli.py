@@ -1,5 +1,6 @@
 """The command line, in this process for what it answers, and as a process of its own."""
 
+import io
 import json
 import os
 import re
@@ -11,20 +12,30 @@ import sys
 import time
 import webbrowser
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
-from modeclust import KModes, load
+import modeclust
+from modeclust import KModes, MeanShift, load
 from modeclust.algorithms.bandwidth import RULES
-from modeclust.cli import folder
+from modeclust.cli import folder, job, printing
 from modeclust.cli.app import app
-from modeclust.cli.options import BANDWIDTHS, BUILT_IN, Kernel, complete_bandwidth, complete_data
+from modeclust.cli.options import (
+    BANDWIDTHS,
+    BUILT_IN,
+    Job,
+    Kernel,
+    complete_bandwidth,
+    complete_data,
+)
 from modeclust.datasets import DATASETS
 from modeclust.kernels import KERNELS
 from modeclust.tables import read_table, write_columns
@@ -206,6 +217,20 @@ def test_predict_takes_columns_by_name(here):
     assert names() == ["a.csv", "iris.csv", "iris.modes", "less.csv", "other.tsv"]
 
 
+def test_predict_knows_built_in_data(here):
+    invoke("fit", "wine", *QUICK, "--columns", "alcohol,hue", "-o", "out")
+    invoke("predict", "out", "wine", "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("out/labels.csv").read_bytes()
+
+
+def test_mean_shift_models_have_predict_and_info(here):
+    MeanShift(bandwidth=0.8).fit(IRIS.data).save("model.npz")
+    np.save("new.npy", IRIS.data)
+    invoke("predict", "model.npz", "new.npy", "-o", "labels.npy")
+    assert np.load("labels.npy").tolist() == load("model.npz").labels_.tolist()
+    assert "MeanShift of modeclust" in invoke("info", "model.npz").stdout
+
+
 def test_models_saved_in_python_have_predict_and_info_too(here):
     KModes(3, bandwidth=np.inf, n_init=2, init=IRIS.data[:3]).fit(IRIS.data).save("model.npz")
     np.save("new.npy", IRIS.data)
@@ -368,10 +393,41 @@ def test_warnings_are_one_line_each(here):
     assert re.fullmatch(r"(warning: [^\n]+\n)+", told)
 
 
+def test_progress_is_shown_on_a_terminal(monkeypatch):
+    screen = io.StringIO()
+    terminal = Console(file=screen, force_terminal=True, width=80)
+    monkeypatch.setattr(printing, "console", lambda **_: terminal)
+    fit = job.run(Job("iris", 3, n_bandwidths=3, n_init=2), show_progress=True)
+    assert "k-means" in screen.getvalue()
+    assert "path" in screen.getvalue()
+    assert "_skl_callbacks" not in vars(fit.model)
+
+
+def start(*arguments, cwd, **options):
+    """Start a command as a process of its own, which imports what this one does."""
+    source = str(Path(modeclust.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-m", "modeclust", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": source, "BROWSER": "false"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
 def run(*arguments, cwd, **options):
-    """Run a command as a process of its own."""
-    command = [sys.executable, "-m", "modeclust", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
+    """Run a command as a process of its own; return its code and what it printed."""
+    with start(*arguments, cwd=cwd, **options) as process:
+        output, errors = process.communicate()
+    return Done(process.returncode, output, errors)
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 @needs_report
@@ -399,11 +455,10 @@ def test_every_format_in_a_process_of_its_own(ending, tmp_path):
 
 @needs_report
 def test_explore_and_demo_in_processes_of_their_own(tmp_path):
-    browser = {**os.environ, "BROWSER": "false"}
-    done = run("explore", "moons", *QUICK, "--no-open", cwd=tmp_path, env=browser)
+    done = run("explore", "moons", *QUICK, "--no-open", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
-    done = run("demo", "-o", "demo", "--no-open", cwd=tmp_path, env=browser)
+    done = run("demo", "-o", "demo", "--no-open", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert names(tmp_path) == ["demo", "moons-report.html"]
     assert "demo/report.html" in done.stdout
@@ -445,24 +500,11 @@ def test_a_place_that_cannot_be_written_to(here):
 
 
 def test_an_interrupt_leaves_nothing(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "modeclust",
-        "fit",
-        "digits",
-        "-k",
-        "10",
-        "--n-init",
-        "10000000",
-    ]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(8)  # by then it is fitting, or still compiling
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
+    arguments = ("fit", "digits", "-k", "10", "--n-init", "10000000")
+    with start(*arguments, cwd=tmp_path) as process:
+        time.sleep(8)  # by then it is fitting, or still compiling
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert output == ""
     assert errors == "error: interrupted, and nothing written\n"

@@ -23,7 +23,17 @@ LAYERS = [
     {"exponential", "files", "frames"},
     {"compiled"},
 ]
-OPTIONAL = {"matplotlib", "plotly", "jinja2", "typer", "rich", "dask", "polars", "pandas", "playwright"}
+OPTIONAL = {
+    "matplotlib",
+    "plotly",
+    "jinja2",
+    "typer",
+    "rich",
+    "dask",
+    "polars",
+    "pandas",
+    "playwright",
+}
 
 
 def layer(module):

@@ -52,6 +52,10 @@ FITS = {
 DATA = {"CSR": CSR, "csr_matrix": CSR, "mean-shift CSR": CSR, "pandas": FRAME}
 
 
+class Derived(KModes):
+    pass
+
+
 @cache
 def fitted(name):
     return FITS[name]()
@@ -134,6 +138,8 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_written(tmp_path):
     model = KModes(3, init=init, **QUICK).fit(X)
     with pytest.raises(TypeError, match=r"KModes\.init must be .* got <function"):
         model.save(tmp_path / "model.npz")
+    with pytest.raises(TypeError, match="got a Derived, which `load` would not know"):
+        Derived(3, **QUICK).fit(X).save(tmp_path / "model.npz")
     generator = np.random.RandomState(np.random.PCG64(0))
     model = KModes(3, n_bandwidths=3, random_state=generator).fit(X)
     with pytest.raises(TypeError, match=r"KModes\.random_state must be .*pass a seed"):

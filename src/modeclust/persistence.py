@@ -145,8 +145,8 @@ class _Encoder:
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.encode(_random_state(value, where), where)}
         if is_dataclass(value) and type(value) in self._types:
-            parts = [getattr(value, field.name) for field in fields(value)]
-            return {"object": [type(value).__name__, *self._items(parts, where)]}
+            named = {field.name: getattr(value, field.name) for field in fields(value)}
+            return {"object": [type(value).__name__, self.encode(named, where)]}
         raise TypeError(
             f"{where} must be a number, a string, an array, a list or a dict of these, or None to "
             f"be saved, got {value!r}; set it to one of them first."
@@ -206,9 +206,8 @@ class _Decoder:
         return generator
 
     def _read_object(self, codes: list[Any]) -> Any:
-        name, *values = self.decode(codes)
-        cls: Any = self._types[name]
-        return cls(*values)
+        name, parts = self.decode(codes)
+        return self._types[name](**parts)
 
 
 def _random_state(generator: np.random.RandomState, where: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
 from modeclust.algorithms.bandwidth import RULES
-from modeclust.cli.options import Job
+from modeclust.cli.options import BUILT_IN, Job
 from modeclust.cli.printing import Progress
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
@@ -64,7 +64,8 @@ class Fit(NamedTuple):
 def run(job: Job, *, show_progress: bool) -> Fit:
     """Read the data of a job and cluster it."""
     bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
-    table = read_data(job)
+    columns = parse_columns(job.columns)
+    table = read_data(job.data, columns, job.label_column, job.weight_column)
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image(table)
@@ -125,20 +126,24 @@ def parse_columns(text: str | None) -> list[str] | None:
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
-def read_data(job: Job) -> Table:
-    """Return the data that a job names: a file, or built-in data."""
-    columns = parse_columns(job.columns)
-    if not job.is_built_in:
-        return read_table(job.data, columns, job.label_column, job.weight_column)
-    if job.label_column is not None or job.weight_column is not None:
-        raise ValueError(f"Built-in data such as {job.data!r} has no columns of labels or weights.")
-    data = load_dataset(job.data)
-    table = Table(data.X, data.feature_names, data.y, None, data.image_shape, data.title)
-    if columns is None:
+def read_data(
+    data: str,
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+    weight_column: str | None = None,
+) -> Table:
+    """Return the data of a name: a file, or built-in data."""
+    if data not in BUILT_IN:
+        return read_table(data, columns, label_column, weight_column)
+    if label_column is not None or weight_column is not None:
+        raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
+    found = load_dataset(data)
+    table = Table(found.X, found.feature_names, found.y, None, found.image_shape, found.title)
+    if columns is None or list(columns) == table.columns:
         return table
-    check_present(columns, table.columns, job.data)
+    check_present(columns, table.columns, data)
     chosen = [table.columns.index(name) for name in columns]
-    return table._replace(X=data.X[:, chosen], columns=columns, image_shape=None)
+    return table._replace(X=found.X[:, chosen], columns=list(columns), image_shape=None)
 
 
 def _check_image(table: Table) -> None:

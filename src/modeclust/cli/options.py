@@ -155,7 +155,13 @@ Model = Annotated[
     ),
 ]
 NewData = Annotated[
-    str, typer.Argument(metavar="DATA", show_default=False, help="A file as for fit.")
+    str,
+    typer.Argument(
+        metavar="DATA",
+        show_default=False,
+        autocompletion=complete_data,
+        help="Data as for fit, with at least the columns of the model.",
+    ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what was written before.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.cli.folder import MODEL
-from modeclust.cli.job import Scaling
+from modeclust.cli.job import Scaling, read_data
 from modeclust.estimators.load import Saved, read_model
-from modeclust.tables import read_table
 
 
 def open_model(path: Path) -> Saved:
@@ -20,7 +19,7 @@ def open_model(path: Path) -> Saved:
 
 def predict_labels(saved: Saved, data: str) -> tuple[npt.NDArray[np.integer[Any]], list[int]]:
     """Return the label of each row of a file, and the sizes of the clusters."""
-    table = read_table(data, columns_of(saved))
+    table = read_data(data, columns_of(saved))
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.inward(table.X)
     labels = saved.model.predict(X)

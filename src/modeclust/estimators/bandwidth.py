@@ -8,9 +8,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, global_bandwidth, local_scales
-from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 from modeclust.rows.memory import thread_count
 from modeclust.rows.units import Units
+from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 
 
 @validate_params(

@@ -28,6 +28,11 @@ from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.saving import SavingMixin
+from modeclust.kernels import KERNELS
+from modeclust.path import Path
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.units import Units
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -37,11 +42,6 @@ from modeclust.validation import (
     check_weights,
     is_array,
 )
-from modeclust.kernels import KERNELS
-from modeclust.path import Path
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import Units
 
 
 class KModes(

@@ -8,6 +8,7 @@ from sklearn.utils._param_validation import validate_params
 from sklearn.utils.validation import _get_feature_names
 
 from modeclust.estimators.problem import Problem, Record
+from modeclust.path import Path
 from modeclust.validation import (
     CONSTRAINTS,
     check_bandwidths,
@@ -15,7 +16,6 @@ from modeclust.validation import (
     check_scales,
     check_weights,
 )
-from modeclust.path import Path
 
 
 @validate_params(

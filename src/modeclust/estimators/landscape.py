@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.mean_shift import Density
-from modeclust.validation import Doubles, check_n_jobs
 from modeclust.kernels import KERNELS
 from modeclust.rows.blas import single_blas_thread
 from modeclust.rows.memory import MemoryRows, weight_spread
@@ -17,6 +16,7 @@ from modeclust.rows.order import spatial_order
 from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, is_sparse
 from modeclust.rows.shift_step import LARGEST_NORM, LEAF
 from modeclust.rows.units import Units, working_dtype
+from modeclust.validation import Doubles, check_n_jobs
 
 # Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
 N_BLOCKS, FEWEST_ROWS = 16, 1024

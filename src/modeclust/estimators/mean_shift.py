@@ -34,6 +34,10 @@ from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.landscape import Landscape, Open
 from modeclust.estimators.saving import SavingMixin
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.reading import is_sparse
+from modeclust.rows.sample import Sample
+from modeclust.rows.units import Units
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -44,10 +48,6 @@ from modeclust.validation import (
     check_weights,
     is_array,
 )
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units
 
 FINITE = Interval(Real, 0, None, closed="neither")
 

@@ -8,6 +8,8 @@ from sklearn.utils._param_validation import validate_params
 from modeclust.algorithms.mean_shift import Level, Modes, widen
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
+from modeclust.mode_tree import ModeTree, TreeLevel
+from modeclust.rows.units import Units
 from modeclust.validation import (
     check_finite_bandwidths,
     check_n_jobs,
@@ -15,8 +17,6 @@ from modeclust.validation import (
     check_scales,
     check_weights,
 )
-from modeclust.mode_tree import ModeTree, TreeLevel
-from modeclust.rows.units import Units
 
 CONSTRAINTS = MeanShift._parameter_constraints
 

@@ -14,6 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import Centers, State, assign, evaluate
+from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
+from modeclust.kernels import KERNELS
+from modeclust.path import Path
+from modeclust.rows.memory import MemoryRows
+from modeclust.rows.sample import Sample
+from modeclust.rows.units import Units
 from modeclust.validation import (
     Doubles,
     check_centers,
@@ -21,12 +27,6 @@ from modeclust.validation import (
     check_n_jobs,
     is_array,
 )
-from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
-from modeclust.kernels import KERNELS
-from modeclust.path import Path
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units
 
 # Labels along a path are kept by default up to this many of them.
 MOST_LABELS = 10_000_000

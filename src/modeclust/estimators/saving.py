@@ -18,7 +18,7 @@ CALLBACKS = {
 
 
 class SavingMixin:
-    """Gives an estimator `save`. What it saves must be listed in `modeclust.estimators.load`."""
+    """Gives `save` to an estimator, which must be listed in `modeclust.estimators.load`."""
 
     # Dataclasses among the attributes.
     _saved_types: ClassVar[tuple[type, ...]] = ()
@@ -50,7 +50,14 @@ def write_model(
     path: str | os.PathLike[str], model: Any, notes: dict[str, Any] | None = None
 ) -> None:
     """Write a fitted model, with notes beside it that `read_model` returns."""
+    from modeclust.estimators.load import ESTIMATORS  # which imports what imports this
+
     check_is_fitted(model)
+    if ESTIMATORS.get(type(model).__name__) is not type(model):
+        raise TypeError(
+            f"model must be one of {', '.join(ESTIMATORS)} to be saved, got a "
+            f"{type(model).__name__}, which `load` would not know."
+        )
     state = {name: value for name, value in vars(model).items() if name not in CALLBACKS}
     document = Document(__version__, type(model).__name__, state, notes or {})
     write_document(path, document, model._saved_types)
