@@ -197,6 +197,25 @@ def test_labels_with_gaps_and_numbers(tmp_path):
     assert read_text(text, tmp_path, columns=["a"], label_column="n").labels.tolist() == [3, 4]
 
 
+def test_labels_are_classes_whatever_they_were(tmp_path):
+    def labels(values):
+        pl.DataFrame({"a": [1.0, 2.0], "y": values}).write_parquet(tmp_path / "data.parquet")
+        return read_table(tmp_path / "data.parquet", ["a"], label_column="y").labels
+
+    assert labels([1.0, 2.0]).dtype == np.int64
+    assert labels([1.5, np.nan]).tolist() == ["1.5", "nan"]
+    assert labels([True, False]).tolist() == [True, False]
+    assert labels([[1], [2, 3]]).tolist() == ["[1]", "[2, 3]"]
+    assert labels([b"u", None])[1] == "(missing)"
+
+
+def test_very_many_columns(tmp_path):
+    names = [f"x{j}" for j in range(30_000)]
+    sparse.save_npz(tmp_path / "data.npz", sparse.eye_array(3, 30_000, format="csr"))
+    assert read_table(tmp_path / "data.npz", names).X.shape == (3, 30_000)
+    assert read_table(tmp_path / "data.npz", names[::-1]).X.nnz == 3
+
+
 def test_float32_is_kept_where_all_columns_have_it(tmp_path):
     frame = FRAME.with_columns(pl.col("a", "b").cast(pl.Float32))
     frame.write_parquet(tmp_path / "data.parquet")

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -84,13 +85,13 @@ class _Frame:
         return np.array(frame.to_numpy(), order="C")
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Return a column as it is; what is missing is text that says so."""
+        """Return a column of numbers as it is, any other as text; what is missing says so."""
         import polars as pl
 
         series = self._frame[name]
-        if series.null_count() or not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-            return np.array(series.cast(pl.String).fill_null("(missing)").to_list(), dtype=str)
-        return np.asarray(series.to_numpy())
+        if series.null_count() == 0 and (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+            return np.asarray(series.to_numpy())
+        return np.array(["(missing)" if v is None else str(v) for v in series.to_list()])
 
 
 class _Matrix:
@@ -116,7 +117,8 @@ class _Matrix:
             if len(names) > 1 or self._beside[beside[0]].dtype.kind not in "biuf":
                 raise TableError(f"array {beside[0]!r} is no column of numbers beside the others")
             return self._beside[beside[0]][:, np.newaxis]
-        return self._X[:, [self.features.index(name) for name in names]]
+        place = {name: j for j, name in enumerate(self.features)}
+        return self._X[:, [place[name] for name in names]]
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a column as it is."""
@@ -171,7 +173,7 @@ def _read_text(path: Path, separator: str) -> _Frame:
         notices.append("the first line holds numbers and was read as a row; columns are x0, ...")
     if unnamed:
         notices.append(f"columns without a name are left out: {', '.join(unnamed)}")
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise TableError(f"column names must differ, got {listed(twice)} more than once")
     try:
         frame = pl.read_csv(

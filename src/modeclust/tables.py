@@ -66,7 +66,7 @@ def read_table(
     _check_finite(X, columns, path)
     labels = weight = None
     if label_column is not None:
-        labels = source.column(label_column)
+        labels = _classes(source.column(label_column))
     if weight_column is not None:
         weight = source.matrix([weight_column])
         _check_finite(weight, [weight_column], path)
@@ -91,9 +91,18 @@ def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
             WRITERS[ending](file, columns)
 
 
+def _classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return labels as classes: whole numbers as such, other fractions as text."""
+    if values.dtype.kind != "f":
+        return values
+    whole = np.isfinite(values).all() and (values == np.round(values)).all()
+    return values.astype(np.int64 if whole else str)
+
+
 def check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None:
     """Refuse names of columns that are not there, and suggest those that are."""
-    missing = [name for name in asked if name not in names]
+    known = set(names)
+    missing = [name for name in asked if name not in known]
     if not missing:
         return
     near = [match for name in missing for match in difflib.get_close_matches(name, names, 1)]

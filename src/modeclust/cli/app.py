@@ -37,7 +37,7 @@ class Commands(TyperGroup):
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
-                tell("error", "interrupted, and nothing written")
+                tell("error", "interrupted")
                 raise typer.Exit(130) from None
             except BrokenPipeError:
                 raise
