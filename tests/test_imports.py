@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "modeclust"
 LAYERS = [
     {"__main__"},
     {"cli"},
-    {"tables", "datasets"},
+    {"tables", "formats", "datasets"},
     {"estimators"},
     {"show"},  # reads fitted models by their attributes, so that a model can offer a report
     {"validation"},
@@ -71,14 +71,15 @@ def test_a_wrong_import_would_be_seen():
 def test_importing_needs_nothing_optional_and_changes_nothing():
     code = f"""
 import os, sys, warnings
-before = dict(os.environ), warnings.filters[:]
 import sklearn.cluster, sklearn.callback, numba, scipy.stats
-loaded = set(sys.modules)
+before, loaded = dict(os.environ), set(sys.modules)
 import modeclust
-new = {{name.partition('.')[0] for name in set(sys.modules) - loaded}}
-assert not new & {OPTIONAL!r}, new
-assert dict(os.environ) == before[0]
 assert sorted(modeclust.__all__) == modeclust.__all__
 assert all(hasattr(modeclust, name) for name in modeclust.__all__)
+assert set(modeclust.__all__) <= set(dir(modeclust))
+assert not hasattr(modeclust, "absent")
+new = {{name.partition('.')[0] for name in set(sys.modules) - loaded}}
+assert not new & {OPTIONAL!r}, new
+assert dict(os.environ) == before
 """
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

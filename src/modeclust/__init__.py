@@ -1,12 +1,17 @@
 """K-modes clustering: exactly K clusters, each with a mode of its own density."""
 
-from modeclust.estimators.bandwidth import estimate_bandwidth
-from modeclust.estimators.kmodes import KModes
-from modeclust.estimators.kmodes_path import kmodes_path
-from modeclust.estimators.mean_shift import MeanShift
-from modeclust.estimators.modes_by_bandwidth import modes_by_bandwidth
-from modeclust.mode_tree import ModeTree
-from modeclust.path import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from modeclust.estimators.bandwidth import estimate_bandwidth
+    from modeclust.estimators.kmodes import KModes
+    from modeclust.estimators.kmodes_path import kmodes_path
+    from modeclust.estimators.load import load
+    from modeclust.estimators.mean_shift import MeanShift
+    from modeclust.estimators.modes_by_bandwidth import modes_by_bandwidth
+    from modeclust.mode_tree import ModeTree
+    from modeclust.path import Path
 
 __all__ = [
     "KModes",
@@ -15,6 +20,33 @@ __all__ = [
     "Path",
     "estimate_bandwidth",
     "kmodes_path",
+    "load",
     "modes_by_bandwidth",
 ]
 __version__ = "0.1.0.dev0"
+
+# Imported when first used, so that the command line can answer at once.
+_MODULES = {
+    "KModes": "estimators.kmodes",
+    "MeanShift": "estimators.mean_shift",
+    "ModeTree": "mode_tree",
+    "Path": "path",
+    "estimate_bandwidth": "estimators.bandwidth",
+    "kmodes_path": "estimators.kmodes_path",
+    "load": "estimators.load",
+    "modes_by_bandwidth": "estimators.modes_by_bandwidth",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "show":
+        return import_module(f"{__name__}.show")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

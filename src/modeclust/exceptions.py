@@ -1,4 +1,4 @@
-"""Warnings of the library, to be filtered by their class."""
+"""Warnings of the library, to be filtered by their class, and its errors."""
 
 
 class EmptyClusterWarning(UserWarning):
@@ -7,3 +7,7 @@ class EmptyClusterWarning(UserWarning):
 
 class EmptySupportWarning(UserWarning):
     """A compact kernel reaches no point of a cluster, and its centroid stays in place."""
+
+
+class ModelFileError(ValueError):
+    """A file is not a model, or is a damaged one, or one of a newer version."""

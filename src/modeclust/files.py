@@ -47,5 +47,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename in (None, str(part)):
             # The user knows the file by the name that it was to have.
+            if error.errno is None:  # as polars raises it
+                raise OSError(f"{error}: {os.fspath(path)!r}") from error
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

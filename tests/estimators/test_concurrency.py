@@ -60,3 +60,30 @@ for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities
         run = [sys.executable, "-W", "error", "-c", code]
         output = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     assert output.split() == ["1", "0"] * 3
+
+
+def test_an_interrupt_ends_a_fit_and_not_the_process():
+    code = """
+import signal
+from sklearn.datasets import load_digits
+from modeclust import KModes
+
+X = load_digits().data
+endless = KModes(10, n_init=10**9, random_state=0)
+follow = KModes(10, n_init=1, n_bandwidths=10**4, bandwidth=1e-3, random_state=0)
+KModes(10, n_init=1, n_bandwidths=2).fit(X)
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+for turn in range(20):
+    signal.setitimer(signal.ITIMER_REAL, 0.2 + turn * 0.003)
+    try:
+        (endless if turn % 2 else follow).fit(X)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["interrupted"] * 20

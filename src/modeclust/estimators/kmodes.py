@@ -28,7 +28,9 @@ from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
+from modeclust.estimators.saving import SavingMixin
 from modeclust.kernels import KERNELS
+from modeclust.path import Path
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.units import Units
@@ -49,6 +51,7 @@ class KModes(
     TransformerMixin,
     ClusterMixin,
     CallbackSupportMixin,
+    SavingMixin,
     BaseEstimator,
 ):
     r"""K-modes clustering: exactly K clusters, and a mode of its own density for each.
@@ -163,6 +166,7 @@ class KModes(
     21
     """
 
+    _saved_types = (Path,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "bandwidth": [POSITIVE, StrOptions(set(RULES))],

@@ -33,6 +33,7 @@ from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.landscape import Landscape, Open
+from modeclust.estimators.saving import SavingMixin
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.sample import Sample
@@ -51,7 +52,7 @@ from modeclust.validation import (
 FINITE = Interval(Real, 0, None, closed="neither")
 
 
-class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
+class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that climb to it.
 
     The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
@@ -137,6 +138,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, BaseEstimator):
     (500,)
     """
 
+    _saved_types = (Landscape,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, StrOptions(set(RULES))],
         "n_clusters": [COUNT, None],

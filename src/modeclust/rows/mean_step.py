@@ -78,24 +78,26 @@ class MeanStep(CentroidStep):
         known = self._bounds.carry(state, block.X) and measured
         if state.upper.size == 0:
             state.upper = np.empty_like(state.lower)
-        added = _sweep(
-            block.X,
-            block.weight,
-            block.inverse_squared_scale,
-            self._layouts.suiting(block.X, state.n_searched if known else None),
-            summed,
-            known,
-            self._bounds.half_gaps,
-            state.groups,
-            room_for(block.X, *self.centroids.shape),
-            state.labels,
-            state.lower,
-            state.upper,
-            state.slack,
-            state.drift,
-            sums.mass,
-            sums.totals,
-            sums.counts,
+        added = Totals(
+            *_sweep(
+                block.X,
+                block.weight,
+                block.inverse_squared_scale,
+                self._layouts.suiting(block.X, state.n_searched if known else None),
+                summed,
+                known,
+                self._bounds.half_gaps,
+                state.groups,
+                room_for(block.X, *self.centroids.shape),
+                state.labels,
+                state.lower,
+                state.upper,
+                state.slack,
+                state.drift,
+                sums.mass,
+                sums.totals,
+                sums.counts,
+            )
         )
         if not known:
             state.typical = float(np.mean(state.lower, dtype=np.float64))
@@ -190,7 +192,8 @@ def _sweep(
                 pulls[m] = _pull(first + m, weight, inverse_squared_scale)
                 counts[labels[first + m]] += pulls[m] > 0.0
             add_tile(X, first, n, labels, pulls, room.order, room.ends, mass, totals)
-    return Totals(changed, searched, read)
+    # A plain tuple: for a named one numba runs Python code, in which an interrupt is fatal.
+    return changed, searched, read
 
 
 @compiled

@@ -105,31 +105,33 @@ class ModeStep(CentroidStep):
             state.check_labels()
         known = not self.reassign or self._bounds.carry(state, block.X)
         state.forget_upper()
-        added = _sweep(
-            block.X,
-            block.start,
-            block.weight,
-            block.inverse_squared_scale,
-            block.negligible,
-            self._layouts.suiting(block.X, state.n_searched if known else None),
-            self.kernel,
-            self.inverse_squared_bandwidth,
-            -1.0 if self.measure_at is None else self.measure_at,
-            self.reassign,
-            known,
-            self._bounds.half_gaps if known and self.reassign else NO_GAPS,
-            state.groups,
-            room_for(block.X, *self.centroids.shape),
-            state.labels,
-            state.lower,
-            state.slack,
-            sums.reference,
-            sums.mass,
-            sums.totals,
-            sums.counts,
-            sums.nearest,
-            sums.nearest_distance,
-            sums.reached_there,
+        added = Totals(
+            *_sweep(
+                block.X,
+                block.start,
+                block.weight,
+                block.inverse_squared_scale,
+                block.negligible,
+                self._layouts.suiting(block.X, state.n_searched if known else None),
+                self.kernel,
+                self.inverse_squared_bandwidth,
+                -1.0 if self.measure_at is None else self.measure_at,
+                self.reassign,
+                known,
+                self._bounds.half_gaps if known and self.reassign else NO_GAPS,
+                state.groups,
+                room_for(block.X, *self.centroids.shape),
+                state.labels,
+                state.lower,
+                state.slack,
+                sums.reference,
+                sums.mass,
+                sums.totals,
+                sums.counts,
+                sums.nearest,
+                sums.nearest_distance,
+                sums.reached_there,
+            )
         )
         if not known:
             state.typical = float(np.mean(state.lower, dtype=np.float64))
@@ -217,7 +219,8 @@ def _sweep(
         objective += added[0]
         inertia += added[1]
         total_weight += added[2]
-    return Totals(objective_there, objective, inertia, total_weight, changed, searched)
+    # A plain tuple: for a named one numba runs Python code, in which an interrupt is fatal.
+    return objective_there, objective, inertia, total_weight, changed, searched
 
 
 @compiled

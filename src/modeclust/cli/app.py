@@ -1,0 +1,219 @@
+"""The commands. What they need is imported when they run, so that `--help` answers at once."""
+
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from modeclust import __version__
+from modeclust.cli.options import (
+    AsJson,
+    Force,
+    Job,
+    Labels,
+    Model,
+    NewData,
+    NoOpen,
+    Output,
+    Page,
+    takes_job,
+)
+from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
+
+if TYPE_CHECKING:
+    from modeclust.cli.job import Fit
+
+
+class Commands(TyperGroup):
+    """Turns what can go wrong with input into one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: tell("warning", message)
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                tell("error", "interrupted")
+                raise typer.Exit(130) from None
+            except BrokenPipeError:
+                raise
+            except (ValueError, TypeError, OSError, MemoryError, ImportError) as error:
+                tell("error", reason(error))
+                raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Find exactly K clusters, each with a mode of its own density.",
+    epilog=(
+        "[bold]Examples[/]\n\nmodeclust demo\n\nmodeclust fit iris -k 3\n\nmodeclust fit --help"
+    ),
+)
+
+
+def _examples(*lines: str) -> str:
+    return "\n\n".join(["[bold]Examples[/]", *lines])
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        say(f"modeclust {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _modeclust(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(
+    epilog=_examples(
+        "modeclust fit iris -k 3",
+        "modeclust fit flowers.csv -k 3 --label-column species --standardize -o flowers.modes",
+        "modeclust fit images.npy -k 10 --image 28x28 --bandwidth 2.5 --json",
+    )
+)
+@takes_job
+def fit(job: Job, output: Output = None, force: Force = False, as_json: AsJson = False) -> None:
+    """Cluster DATA, and write model, labels, centroids, path and report to a folder."""
+    folder = output or Path(f"{job.stem}.modes")
+    done = _fit_to_folder(job, folder, force=force)
+    if as_json:
+        print_json(done)
+    else:
+        _print_fit(done)
+        say("written to", f"{folder}:", ", ".join(done["files"]))
+
+
+@app.command(
+    epilog=_examples(
+        "modeclust explore digits -k 10 --bandwidth 0.5",
+        "modeclust explore flowers.csv -k 3 --label-column species -o flowers.html --no-open",
+    )
+)
+@takes_job
+def explore(
+    job: Job,
+    output: Page = None,
+    force: Force = False,
+    no_open: NoOpen = False,
+    as_json: AsJson = False,
+) -> None:
+    """Cluster DATA, and open a page to explore the path of its clusters."""
+    from modeclust.cli.folder import check_file, report
+
+    page = output or Path(f"{job.stem}-report.html")
+    if page.suffix.lower() != ".html":
+        raise ValueError(f"a page must end in .html, got {str(page)!r}.")
+    check_file(page, force=force)
+    fitted, told = _fit(job)
+    report(fitted).save(page)
+    told["page"] = str(page)
+    if as_json:
+        print_json(told)
+    else:
+        _print_fit(told)
+        say("written to", page)
+    if not no_open:
+        _open(page)
+
+
+@app.command(
+    epilog=_examples(
+        "modeclust predict iris.modes new.csv -o labels.csv",
+        "modeclust predict model.npz new.parquet -o labels.parquet --force",
+    )
+)
+def predict(
+    model: Model, data: NewData, output: Labels, force: Force = False, as_json: AsJson = False
+) -> None:
+    """Write the cluster of each row of DATA, by a fitted MODEL."""
+    from modeclust.cli.folder import check_file
+    from modeclust.cli.saved import open_model, predict_labels
+    from modeclust.formats import ending_of
+    from modeclust.tables import write_labels
+
+    ending_of(output)
+    check_file(output, force=force)
+    labels, sizes = predict_labels(open_model(model), data)
+    write_labels(output, labels)
+    if as_json:
+        print_json({"output": str(output), "n_rows": len(labels), "counts": sizes})
+    else:
+        say(f"{len(labels):,} rows, in clusters of", ", ".join(f"{size:,}" for size in sizes))
+        say("written to", output)
+
+
+@app.command(epilog=_examples("modeclust info iris.modes", "modeclust info model.npz --json"))
+def info(model: Model, as_json: AsJson = False) -> None:
+    """Say what is in a MODEL."""
+    from modeclust.cli.saved import describe_model, open_model
+
+    told = describe_model(open_model(model))
+    if as_json:
+        print_json(told)
+    else:
+        print_info(told)
+
+
+@app.command(epilog=_examples("modeclust demo", "modeclust demo -o demo --no-open"))
+def demo(output: Output = None, no_open: NoOpen = False, force: Force = False) -> None:
+    """Cluster handwritten digits, and open the page of what was found."""
+    from modeclust.cli.folder import check_folder
+    from modeclust.datasets import load_dataset
+    from modeclust.estimators.bandwidth import estimate_bandwidth
+
+    folder = output or Path("digits-demo")
+    check_folder(folder, force=force)
+    # Well below the neighbour distance, to average only digits that are much alike.
+    bandwidth = estimate_bandwidth(load_dataset("digits").X, random_state=0) / 3
+    done = _fit_to_folder(Job("digits", 10, bandwidth=repr(float(bandwidth))), folder, force=force)
+    _print_fit(done)
+    say("written to", f"{folder}:", ", ".join(done["files"]))
+    say("look at", folder / "report.html")
+    if not no_open:
+        _open(folder / "report.html")
+
+
+def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
+    from modeclust.cli.job import describe, run
+
+    fitted = run(job, show_progress=sys.stderr.isatty())
+    return fitted, describe(fitted)
+
+
+def _fit_to_folder(job: Job, folder: Path, *, force: bool) -> dict[str, Any]:
+    from modeclust.cli.folder import check_folder, swapped_in, write_results
+
+    check_folder(folder, force=force)
+    fitted, told = _fit(job)
+    with swapped_in(folder, force=force) as part:
+        files = write_results(fitted, part, job.ending)
+    return {**told, "folder": str(folder), "files": files}
+
+
+def _print_fit(told: dict[str, Any]) -> None:
+    print_fit(told)
+    for warning in told["warnings"]:
+        tell("warning", warning)
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    if not webbrowser.open(page.resolve().as_uri()):
+        tell("warning", "no browser was found to open the page in")

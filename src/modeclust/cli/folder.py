@@ -1,0 +1,157 @@
+"""The folder that `fit` writes: whole or not at all, and over nothing but its own kind."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from modeclust.cli.job import Fit, commonest
+from modeclust.estimators.saving import write_model
+from modeclust.files import unused_name
+from modeclust.formats import READERS
+from modeclust.tables import write_columns, write_labels
+
+MODEL = "model.npz"
+LABELS = {f"labels{ending}" for ending in READERS}
+FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that must not be replaced, or cannot be made."""
+    target = Path(os.path.realpath(folder))
+    check_parent(target)
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise ValueError(f"{str(folder)!r} is a file; name another folder with -o.")
+    content = sorted(target.iterdir())
+    if foreign := [path.name for path in content if path.name not in FILES or path.is_dir()]:
+        raise ValueError(
+            f"{str(folder)!r} holds {foreign[0]!r}, which `fit` did not write; move it away or "
+            "name another folder with -o."
+        )
+    if content and not force:
+        raise ValueError(
+            f"{str(folder)!r} is there already; replace it with --force, or name another with -o."
+        )
+
+
+def check_file(file: Path, *, force: bool) -> None:
+    """Refuse a file that must not be replaced, or cannot be made."""
+    check_parent(Path(os.path.realpath(file)))
+    if file.is_dir():
+        raise ValueError(f"{str(file)!r} is a folder; name a file with -o.")
+    if file.exists() and not force:
+        raise ValueError(
+            f"{str(file)!r} is there already; replace it with --force, or name another with -o."
+        )
+
+
+def check_parent(target: Path) -> None:
+    """Refuse a place in which nothing can be written."""
+    if not target.parent.is_dir():
+        raise ValueError(f"there is no folder {str(target.parent)!r} to write to; make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ValueError(f"the folder {str(target.parent)!r} is read-only.")
+
+
+@contextmanager
+def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
+    """Yield a new folder that takes its place when all of it is written."""
+    target = Path(os.path.realpath(folder))
+    part = unused_name(target)
+    try:
+        part.mkdir()
+        yield part
+        check_folder(target, force=force)
+        if target.exists():
+            _swap(part, target)
+        else:
+            part.rename(target)
+    finally:
+        if part.exists():
+            _remove(part)
+
+
+def _swap(part: Path, target: Path) -> None:
+    old = unused_name(target)
+    target.rename(old)
+    try:
+        part.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    _remove(old)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of `fit`, but nothing that it did not write."""
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    for path in folder.glob(".modeclust-*.part"):  # of a file that was being written
+        path.unlink()
+    folder.rmdir()
+
+
+def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
+    """Write all files of a fit and return their names."""
+    model, table = fit.model, fit.table
+    write_model(folder / MODEL, model, notes(fit))
+    write_labels(folder / f"labels{ending}", model.labels_)
+    centers = fit.outward(model.cluster_centers_)
+    columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
+    for name, values in zip(table.columns, centers.T, strict=True):
+        columns[_unused(name, columns)] = values
+    write_columns(folder / "centers.csv", columns)
+    path = replace(
+        model.path_, centers=fit.outward(model.path_.centers), feature_names=table.columns
+    )
+    write_columns(folder / "path.csv", path.to_frame("dict"))
+    _write_report(fit, folder)
+    return sorted(path.name for path in folder.iterdir())
+
+
+def report(fit: Fit) -> Any:
+    """Return the report of a fit; it shows the data as the model saw it."""
+    model, table = fit.model, fit.table
+    told = list(fit.warnings)
+    if fit.scaling is not None:
+        told.append("Columns were scaled to unit variance; values here are of scaled columns.")
+    return model.report(
+        table.X,
+        table.labels,
+        path=None,
+        image_shape=table.image_shape,
+        feature_names=table.columns,
+        title=table.title,
+        notes=told,
+        sample_weight=table.weight,
+    )
+
+
+def _write_report(fit: Fit, folder: Path) -> None:
+    page = report(fit)
+    for name in ("report.html", "report.json"):
+        page.save(folder / name)
+
+
+def notes(fit: Fit) -> dict[str, Any]:
+    """Return what `predict` and `info` need beside the model."""
+    scaling = None if fit.scaling is None else dict(fit.scaling._asdict())
+    classes = None if fit.table.labels is None else [name for name, _ in commonest(fit)]
+    return {
+        "data": fit.table.title,
+        "columns": fit.table.columns,
+        "scaling": scaling,
+        "classes": classes,
+    }
+
+
+def _unused(name: str, columns: dict[str, Any]) -> str:
+    while name in columns:
+        name += "_"
+    return name

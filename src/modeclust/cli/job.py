@@ -1,0 +1,200 @@
+"""What `fit` and `explore` do: read data, scale it, cluster it, describe the clusters."""
+
+import csv
+import math
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.preprocessing import StandardScaler
+
+from modeclust.algorithms.bandwidth import RULES
+from modeclust.cli.options import BUILT_IN, Job
+from modeclust.cli.printing import Progress
+from modeclust.datasets import load_dataset
+from modeclust.estimators.kmodes import KModes
+from modeclust.rows.reading import is_sparse
+from modeclust.tables import Table, check_present, read_table
+from modeclust.validation import Doubles
+
+
+class Scaling(NamedTuple):
+    """What brought the columns to unit variance; CSR is not centred, to stay sparse."""
+
+    mean: Doubles | None
+    scale: Doubles
+
+    @classmethod
+    def of(cls, X: Any, weight: Doubles | None) -> "Scaling":
+        """Return the scaling that suits rows; constant columns keep their scale."""
+        scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X, sample_weight=weight)
+        return cls(None if is_sparse(X) else scaler.mean_, scaler.scale_)
+
+    def inward(self, X: Any) -> Any:
+        """Return rows scaled."""
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        scale: Any = self.scale.astype(dtype)
+        if self.mean is None:
+            return X.multiply(1 / scale).tocsr() if is_sparse(X) else X / scale
+        rows = X.toarray() if is_sparse(X) else X
+        return (rows - self.mean.astype(dtype)) / scale
+
+    def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return scaled centroids in the units of the data."""
+        mean = 0.0 if self.mean is None else self.mean
+        return centers * self.scale + mean
+
+
+class Fit(NamedTuple):
+    """A fitted model, and the data as the model saw it."""
+
+    model: KModes
+    table: Table
+    scaling: Scaling | None
+    warnings: list[str]
+
+    def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return centroids in the units of the data."""
+        return centers if self.scaling is None else self.scaling.outward(centers)
+
+
+def run(job: Job, *, show_progress: bool) -> Fit:
+    """Read the data of a job and cluster it."""
+    bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
+    columns = parse_columns(job.columns)
+    table = read_data(job.data, columns, job.label_column, job.weight_column)
+    if image_shape is not None:
+        table = table._replace(image_shape=image_shape)
+    _check_image(table)
+    scaling = Scaling.of(table.X, table.weight) if job.standardize else None
+    if scaling is not None:
+        table = table._replace(X=scaling.inward(table.X))
+    model = KModes(
+        job.n_clusters,
+        bandwidth=bandwidth,
+        kernel=str(job.kernel),
+        adaptive=job.adaptive,
+        n_bandwidths=job.n_bandwidths,
+        n_init=job.n_init,
+        random_state=job.seed,
+        n_jobs=job.jobs,
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        if show_progress:
+            with Progress() as progress:
+                model.set_callbacks(progress).fit(table.X, sample_weight=table.weight)
+            model.set_callbacks()
+        else:
+            model.fit(table.X, sample_weight=table.weight)
+    told = [*table.notices, *(str(warning.message) for warning in caught)]
+    return Fit(model, table, scaling, list(dict.fromkeys(told)))
+
+
+def parse_bandwidth(text: str) -> float | str:
+    """Return a bandwidth or the name of a rule."""
+    if text in RULES:
+        return text
+    try:
+        bandwidth = float(text)
+    except ValueError:
+        bandwidth = math.nan
+    if not bandwidth > 0:
+        raise ValueError(
+            f"--bandwidth must be a number > 0, inf or one of {', '.join(RULES)}, got {text!r}."
+        )
+    return bandwidth
+
+
+def parse_image(text: str | None) -> tuple[int, int] | None:
+    """Return height and width."""
+    if text is None:
+        return None
+    sides = text.lower().split("x")
+    if len(sides) != 2 or not all(side.isdecimal() and int(side) > 0 for side in sides):
+        raise ValueError(f"--image must be HEIGHTxWIDTH, e.g. 28x28, got {text!r}.")
+    return int(sides[0]), int(sides[1])
+
+
+def parse_columns(text: str | None) -> list[str] | None:
+    """Return the names in a comma separated list; a name with a comma is in quotes."""
+    if text is None:
+        return None
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def read_data(
+    data: str,
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+    weight_column: str | None = None,
+) -> Table:
+    """Return the data of a name: a file, or built-in data."""
+    if data not in BUILT_IN:
+        return read_table(data, columns, label_column, weight_column)
+    if label_column is not None or weight_column is not None:
+        raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
+    found = load_dataset(data)
+    table = Table(found.X, found.feature_names, found.y, None, found.image_shape, found.title)
+    if columns is None or list(columns) == table.columns:
+        return table
+    check_present(columns, table.columns, data)
+    chosen = [table.columns.index(name) for name in columns]
+    return table._replace(X=found.X[:, chosen], columns=list(columns), image_shape=None)
+
+
+def _check_image(table: Table) -> None:
+    shape, n_features = table.image_shape, len(table.columns)
+    if shape is not None and math.prod(shape) != n_features:
+        raise ValueError(
+            f"--image {shape[0]}x{shape[1]} needs {math.prod(shape)} columns, got {n_features}."
+        )
+
+
+def describe(fit: Fit) -> dict[str, Any]:
+    """Return what there is to say of a fit, as JSON knows it."""
+    model, table = fit.model, fit.table
+    moved = np.linalg.norm(model.cluster_centers_ - model.path_.centers[0], axis=1)
+    clusters: list[dict[str, Any]] = [
+        {
+            "cluster": k,
+            "count": int(model.counts_[k]),
+            "exemplar": int(model.exemplar_indices_[k]),
+            "moved": float(moved[k]),
+        }
+        for k in range(len(moved))
+    ]
+    if table.labels is not None:
+        for cluster, (name, share) in zip(clusters, commonest(fit), strict=True):
+            cluster.update({"class": name, "share": share})
+    is_kmeans = math.isinf(model.bandwidth_)
+    return {
+        "data": table.title,
+        "n_rows": int(table.X.shape[0]),
+        "n_features": int(table.X.shape[1]),
+        "n_clusters": len(clusters),
+        "kernel": model.kernel,
+        "bandwidth": None if is_kmeans else model.bandwidth_,
+        "rule": model.bandwidth if isinstance(model.bandwidth, str) else None,
+        "objective": model.objective_,
+        "inertia": model.inertia_,
+        "n_iter": model.n_iter_,
+        "standardized": fit.scaling is not None,
+        "clusters": clusters,
+        "redundant": [] if is_kmeans else [list(pair) for pair in model.redundant_clusters()],
+        "warnings": fit.warnings,
+    }
+
+
+def commonest(fit: Fit) -> Sequence[tuple[str | None, float | None]]:
+    """Return the commonest class of each cluster and its share of the rows."""
+    found: list[tuple[str | None, float | None]] = []
+    assert fit.table.labels is not None
+    for k, count in enumerate(fit.model.counts_):
+        classes = Counter(fit.table.labels[fit.model.labels_ == k].tolist())
+        top = classes.most_common(1)
+        found.append((str(top[0][0]), top[0][1] / int(count)) if top else (None, None))
+    return found

@@ -1,0 +1,168 @@
+"""The options of the commands. What is imported here must not slow down `--help`."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
+BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
+
+
+class Kernel(StrEnum):
+    """The kernels by name."""
+
+    gaussian = "gaussian"
+    epanechnikov = "epanechnikov"
+    biweight = "biweight"
+    cauchy = "cauchy"
+
+
+def complete_data(incomplete: str) -> Iterator[str]:
+    """Yield names of built-in data and of files that begin so."""
+    yield from (name for name in BUILT_IN if name.startswith(incomplete))
+    folder, slash, start = incomplete.rpartition("/")
+    for path in Path(folder + slash).glob(f"{start}*"):
+        yield folder + slash + path.name
+
+
+def complete_bandwidth(incomplete: str) -> Iterator[str]:
+    """Yield rules that begin so."""
+    yield from (name for name in BANDWIDTHS if name.startswith(incomplete))
+
+
+class Job(NamedTuple):
+    """What the user asks of `fit` and `explore`, as it was typed."""
+
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            show_default=False,
+            autocompletion=complete_data,
+            help="A file that ends in .csv, .tsv, .parquet, .feather, .npy, .npz or .mtx, or "
+            f"built-in data: {', '.join(BUILT_IN)}.",
+        ),
+    ]
+    n_clusters: Annotated[
+        int, typer.Option("-k", "--clusters", show_default=False, help="Number of clusters.")
+    ]
+    bandwidth: Annotated[
+        str,
+        typer.Option(
+            autocompletion=complete_bandwidth,
+            help="A number, a rule (knn, silverman, scott, likelihood), or inf for K-means.",
+        ),
+    ] = "knn"
+    kernel: Annotated[
+        Kernel, typer.Option(metavar="KERNEL", help=f"One of {', '.join(Kernel)}.")
+    ] = Kernel.gaussian
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive", help="Give each row a bandwidth of its own.")
+    ] = False
+    columns: Annotated[
+        str | None, typer.Option(help="Columns to use, e.g. height,width; x0,x1 of arrays.")
+    ] = None
+    label_column: Annotated[
+        str | None, typer.Option(help="Column of classes, to compare the clusters with.")
+    ] = None
+    weight_column: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
+    standardize: Annotated[
+        bool,
+        typer.Option(
+            "--standardize",
+            help="Scale columns to zero mean and unit variance; sparse data is not centred.",
+        ),
+    ] = False
+    image: Annotated[
+        str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
+    ] = None
+    n_bandwidths: Annotated[int, typer.Option(help="Bandwidths from K-means to the target.")] = 20
+    n_init: Annotated[int, typer.Option(help="K-means runs, of which the best is followed.")] = 10
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0
+    jobs: Annotated[
+        int | None, typer.Option(show_default="all cores", help="Number of threads.")
+    ] = None
+
+    @property
+    def is_built_in(self) -> bool:
+        """Return whether the data comes with the library."""
+        return self.data in BUILT_IN
+
+    @property
+    def ending(self) -> str:
+        """Return the ending of the data, that of csv for built-in data."""
+        from modeclust.datasets import load_dataset
+        from modeclust.formats import ending_of
+
+        if self.is_built_in:
+            return ".csv"
+        if "." not in Path(self.data).name and not Path(self.data).exists():
+            load_dataset(self.data)  # raises, naming those that there are
+        return ending_of(self.data)
+
+    @property
+    def stem(self) -> str:
+        """Return the name of the data without folder and ending."""
+        return self.data if self.is_built_in else Path(self.data).name[: -len(self.ending)]
+
+
+def takes_job(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a job, in place of its first parameter."""
+    shared = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=Job._field_defaults.get(name, inspect.Parameter.empty),
+            annotation=annotation,
+        )
+        for name, annotation in Job.__annotations__.items()
+    ]
+    _, *own = inspect.signature(command).parameters.values()
+    parameters = [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
+
+    def run(**options: Any) -> None:
+        job = Job(**{name: options.pop(name) for name in Job._fields})
+        command(job, **options)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
+Output = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")
+]
+Page = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page to write.")
+]
+Labels = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="The labels to write; the ending says the format."
+    ),
+]
+Model = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        show_default=False,
+        help="The file of a model, or the folder that fit wrote.",
+    ),
+]
+NewData = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        show_default=False,
+        autocompletion=complete_data,
+        help="Data as for fit, with at least the columns of the model.",
+    ),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace what was written before.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")]

@@ -1,0 +1,71 @@
+"""What `predict` and `info` do with a model that was saved."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.cli.folder import MODEL
+from modeclust.cli.job import Scaling, read_data
+from modeclust.estimators.load import Saved, read_model
+
+
+def open_model(path: Path) -> Saved:
+    """Read a model from its file, or from the folder that `fit` wrote."""
+    return read_model(path / MODEL if path.is_dir() else path)
+
+
+def predict_labels(saved: Saved, data: str) -> tuple[npt.NDArray[np.integer[Any]], list[int]]:
+    """Return the label of each row of a file, and the sizes of the clusters."""
+    table = read_data(data, columns_of(saved))
+    scaling = scaling_of(saved)
+    X = table.X if scaling is None else scaling.inward(table.X)
+    labels = saved.model.predict(X)
+    sizes = np.bincount(labels, minlength=len(saved.model.cluster_centers_))
+    return labels, sizes.tolist()
+
+
+def columns_of(saved: Saved) -> list[str] | None:
+    """Return the names of the columns that a model was fitted on, where it knows them."""
+    names = saved.notes.get("columns")
+    if names is None and hasattr(saved.model, "feature_names_in_"):
+        names = saved.model.feature_names_in_.tolist()
+    return names
+
+
+def scaling_of(saved: Saved) -> Scaling | None:
+    """Return how the columns were scaled."""
+    scaling = saved.notes.get("scaling")
+    return None if scaling is None else Scaling(**scaling)
+
+
+def describe_model(saved: Saved) -> dict[str, Any]:
+    """Return what there is to say of a model, as JSON knows it."""
+    model, scaling = saved.model, scaling_of(saved)
+    means = None if scaling is None or scaling.mean is None else scaling.mean.tolist()
+    return {
+        "class": type(model).__name__,
+        "version": saved.version,
+        "data": saved.notes.get("data"),
+        "n_rows": len(model.labels_),
+        "n_features": model.n_features_in_,
+        "columns": columns_of(saved),
+        "n_clusters": len(model.cluster_centers_),
+        "counts": model.counts_.tolist(),
+        "classes": saved.notes.get("classes"),
+        "bandwidth": None if math.isinf(model.bandwidth_) else float(model.bandwidth_),
+        "means": means,
+        "scales": None if scaling is None else scaling.scale.tolist(),
+        "parameters": {name: _plain(value) for name, value in model.get_params().items()},
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON knows it, or else as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

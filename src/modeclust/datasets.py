@@ -1,0 +1,117 @@
+"""Data that comes with the library, to try it on."""
+
+import difflib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+class Dataset(NamedTuple):
+    """Rows with their classes; rows that are images have an `image_shape`."""
+
+    X: Floats
+    y: npt.NDArray[Any]
+    feature_names: list[str]
+    image_shape: tuple[int, int] | None
+    title: str
+
+
+def load_dataset(name: str) -> Dataset:
+    """Return one of the built-in data sets.
+
+    Parameters
+    ----------
+    name : {"blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine"}
+        Its name.
+
+    Returns
+    -------
+    Dataset
+        The data, the same at every call.
+
+    Examples
+    --------
+    >>> from modeclust.datasets import load_dataset
+    >>> load_dataset("digits").X.shape
+    (1797, 64)
+    """
+    if name not in DATASETS:
+        near = difflib.get_close_matches(name, DATASETS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise ValueError(f"No built-in data {name!r}; there are {', '.join(DATASETS)}{hint}")
+    return DATASETS[name]()
+
+
+def _blobs() -> Dataset:
+    from sklearn.datasets import make_blobs
+
+    X, y = make_blobs(1000, 5, centers=6, random_state=0)
+    return Dataset(X, y, _numbered(5), None, "Six Gaussian blobs")
+
+
+def _degrees() -> Dataset:
+    """Degrees as in fig. 4 of the paper: an Erdős-Rényi graph beside a power-law one."""
+    rng = np.random.RandomState(0)
+    random = rng.binomial(999, 2 * 9918 / 1000 / 999, 1000)
+    power_law = np.minimum(np.floor(131 * (1 + rng.pareto(1.5, 3000))), 2999)
+    X = np.concatenate([random, power_law])[:, np.newaxis]
+    y = np.repeat(["random", "power-law"], [1000, 3000])
+    return Dataset(X, y, ["degree"], None, "Degrees of the vertices of a graph")
+
+
+def _digits() -> Dataset:
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    names = [f"pixel_{i}_{j}" for i in range(8) for j in range(8)]
+    return Dataset(data.data / 16, data.target, names, (8, 8), "Handwritten digits")
+
+
+def _gaussians() -> Dataset:
+    """Three Gaussians as in fig. 2 of the paper, which two clusters show best."""
+    from sklearn.datasets import make_blobs
+
+    centers = [[0.0, 0.0], [6.0, 0.0], [3.0, 9.0]]
+    X, y = make_blobs(600, centers=centers, cluster_std=1.0, random_state=0)
+    return Dataset(X, y, _numbered(2), None, "Three Gaussians")
+
+
+def _moons() -> Dataset:
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(1000, noise=0.08, random_state=0)
+    return Dataset(X, y, _numbered(2), None, "Two moons")
+
+
+def _of_sklearn(loader: str, title: str) -> Callable[[], Dataset]:
+    """Return what loads one of scikit-learn's data sets, with names for the classes."""
+
+    def read() -> Dataset:
+        import sklearn.datasets
+
+        data = getattr(sklearn.datasets, loader)()
+        classes = np.asarray(data.target_names)[data.target]
+        names = [str(name) for name in data.feature_names]
+        return Dataset(data.data, classes, names, None, title)
+
+    return read
+
+
+def _numbered(n_features: int) -> list[str]:
+    return [f"x{j}" for j in range(n_features)]
+
+
+DATASETS: dict[str, Callable[[], Dataset]] = {
+    "blobs": _blobs,
+    "breast_cancer": _of_sklearn("load_breast_cancer", "Breast cancer"),
+    "degrees": _degrees,
+    "digits": _digits,
+    "gaussians": _gaussians,
+    "iris": _of_sklearn("load_iris", "Iris"),
+    "moons": _moons,
+    "wine": _of_sklearn("load_wine", "Wine"),
+}

@@ -1,0 +1,63 @@
+"""Models as files: writing them."""
+
+import os
+from typing import Any, ClassVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from modeclust import __version__
+from modeclust.persistence import Document, write_document
+
+# What scikit-learn keeps of callbacks in an estimator.
+CALLBACKS = {
+    "_callback_fit_ctx",
+    "_parent_callback_ctx",
+    "_skl_callbacks",
+    "_skl_callbacks_to_teardown",
+}
+
+
+class SavingMixin:
+    """Gives `save` to an estimator, which must be listed in `modeclust.estimators.load`."""
+
+    # Dataclasses among the attributes.
+    _saved_types: ClassVar[tuple[type, ...]] = ()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which `modeclust.load` reads.
+
+        The file is a zip of arrays and a JSON text, without pickle, and safe to load from
+        strangers. It has all parameters and fitted attributes; a loaded model predicts the same
+        bits. Callbacks are not saved. The file appears when it is complete: after an error what
+        was there before is still there.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write, used as it is; ``.npz`` is a fitting ending.
+
+        Raises
+        ------
+        NotFittedError
+            The model is not fitted.
+        TypeError
+            A parameter is of a kind that cannot be saved, such as a callable `init`.
+        """
+        write_model(path, self)
+
+
+def write_model(
+    path: str | os.PathLike[str], model: Any, notes: dict[str, Any] | None = None
+) -> None:
+    """Write a fitted model, with notes beside it that `read_model` returns."""
+    from modeclust.estimators.load import ESTIMATORS  # which imports what imports this
+
+    check_is_fitted(model)
+    if ESTIMATORS.get(type(model).__name__) is not type(model):
+        raise TypeError(
+            f"model must be one of {', '.join(ESTIMATORS)} to be saved, got a "
+            f"{type(model).__name__}, which `load` would not know."
+        )
+    state = {name: value for name, value in vars(model).items() if name not in CALLBACKS}
+    document = Document(__version__, type(model).__name__, state, notes or {})
+    write_document(path, document, model._saved_types)

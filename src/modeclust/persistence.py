@@ -1,0 +1,220 @@
+"""The file of a model: a zip of arrays (.npy) and of one JSON text that refers to them.
+
+Values that JSON does not know are objects with one key, their kind: ``{"tuple": [1, 2]}``,
+``{"array": "3.npy"}``. Nothing in a file is ever executed, and zip's checksums cover all of it.
+"""
+
+import io
+import json
+import math
+import os
+import zipfile
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from modeclust.exceptions import ModelFileError
+from modeclust.files import written
+
+FORMAT = "modeclust model"
+TEXT = "model.json"
+SPARSE = {
+    cls.__name__: cls
+    for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
+}
+
+
+class Document(NamedTuple):
+    """What a file holds: the attributes of an object of some class, and notes beside them."""
+
+    version: str  # of modeclust
+    class_name: str
+    state: dict[str, Any]
+    notes: dict[str, Any]
+
+
+def write_document(
+    path: str | os.PathLike[str], document: Document, types: Iterable[type] = ()
+) -> None:
+    """Write a document; its values may be dataclasses of the given types."""
+    encoder = _Encoder(types)
+    state = {
+        name: encoder.encode(value, f"{document.class_name}.{name}")
+        for name, value in document.state.items()
+    }
+    text = {
+        "format": FORMAT,
+        "version": document.version,
+        "class": document.class_name,
+        "state": state,
+        "notes": encoder.encode(document.notes, "notes"),
+    }
+    with written(path) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(text, indent=1, allow_nan=False))
+        for name, array in encoder.arrays.items():
+            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_document(
+    path: str | os.PathLike[str], version: str, types: dict[str, tuple[type, ...]]
+) -> Document:
+    """Read a document for this version of modeclust.
+
+    `types` has the classes that may be in a file, by name, each with the types of dataclasses
+    in it.
+    """
+    content = Path(path).read_bytes()
+    try:
+        return _parse(content, version, types)
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)!r} {error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # all that parsing damaged bytes can raise
+        raise ModelFileError(
+            f"{os.fspath(path)!r} is damaged: {error}. Take another copy, or save the model again."
+        ) from error
+
+
+def _parse(content: bytes, version: str, types: dict[str, tuple[type, ...]]) -> Document:
+    if not content:
+        raise ModelFileError("is empty; expected a model that `save` wrote.")
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        if content.startswith(b"PK"):
+            raise ModelFileError("is damaged: its end is missing. Take another copy.")
+        raise ModelFileError("is no model; expected a file that `save` wrote.")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if TEXT not in archive.namelist():
+            raise ModelFileError(f"is no model, or damaged: it has no part {TEXT!r}.")
+        text = json.loads(archive.read(TEXT))
+        if not isinstance(text, dict) or text.get("format") != FORMAT:
+            raise ModelFileError(f"is no model: its part {TEXT!r} is of something else.")
+        _check_version(text["version"], version)
+        name = text["class"]
+        if name not in types:
+            raise ModelFileError(
+                f"holds a {name} of modeclust {text['version']}, which this version, {version}, "
+                f"does not know; expected one of {', '.join(types)}."
+            )
+        decoder = _Decoder(archive, types[name])
+        state = {key: decoder.decode(value) for key, value in text["state"].items()}
+        return Document(text["version"], name, state, decoder.decode(text["notes"]))
+
+
+def _check_version(written_by: str, version: str) -> None:
+    if int(written_by.split(".")[0]) > int(version.split(".")[0]):
+        raise ModelFileError(
+            f"was written by modeclust {written_by}, and this is {version}; update modeclust."
+        )
+
+
+class _Encoder:
+    """Turns values into what JSON knows, and puts arrays aside."""
+
+    def __init__(self, types: Iterable[type]) -> None:
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self._types = tuple(types)
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return `value` for JSON; `where` it is from is for the error."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if type(value) is list:
+            return self._items(value, where)
+        if type(value) is tuple:
+            return {"tuple": self._items(value, where)}
+        if type(value) is dict:
+            return {"dict": [self._items(item, where) for item in value.items()]}
+        if isinstance(value, np.generic) and value.dtype.kind in "biufcU":
+            return {"scalar": self._put_aside(np.asarray(value))}
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufcU":
+            return {"array": self._put_aside(np.asarray(value))}
+        if isinstance(value, np.ndarray) and all(isinstance(item, str) for item in value.flat):
+            return {"names": [str(item) for item in value.flat]}
+        if type(value).__name__ in SPARSE:
+            parts = [list(value.shape), value.data, value.indices, value.indptr]
+            return {"sparse": [type(value).__name__, *self._items(parts, where)]}
+        if isinstance(value, np.random.RandomState):
+            return {"random_state": self.encode(_random_state(value, where), where)}
+        if is_dataclass(value) and type(value) in self._types:
+            named = {field.name: getattr(value, field.name) for field in fields(value)}
+            return {"object": [type(value).__name__, self.encode(named, where)]}
+        raise TypeError(
+            f"{where} must be a number, a string, an array, a list or a dict of these, or None to "
+            f"be saved, got {value!r}; set it to one of them first."
+        )
+
+    def _items(self, values: Iterable[Any], where: str) -> list[Any]:
+        return [self.encode(value, where) for value in values]
+
+    def _put_aside(self, array: npt.NDArray[Any]) -> str:
+        name = f"{len(self.arrays)}.npy"
+        self.arrays[name] = array
+        return name
+
+
+class _Decoder:
+    """Turns what JSON knows back into values."""
+
+    def __init__(self, archive: zipfile.ZipFile, types: Iterable[type]) -> None:
+        self._archive = archive
+        self._types = {cls.__name__: cls for cls in types}
+
+    def decode(self, code: Any) -> Any:
+        """Return the value of a code."""
+        if isinstance(code, list):
+            return [self.decode(item) for item in code]
+        if not isinstance(code, dict):
+            return code
+        ((kind, content),) = code.items()
+        return getattr(self, f"_read_{kind}")(content)
+
+    def _read_float(self, text: str) -> float:
+        return float(text)
+
+    def _read_tuple(self, codes: list[Any]) -> tuple[Any, ...]:
+        return tuple(self.decode(codes))
+
+    def _read_dict(self, codes: list[Any]) -> dict[Any, Any]:
+        return dict(self.decode(codes))
+
+    def _read_array(self, name: str) -> npt.NDArray[Any]:
+        member = io.BytesIO(self._archive.read(name))  # which checks the checksum of all of it
+        return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+
+    def _read_scalar(self, name: str) -> Any:
+        return self._read_array(name)[()]
+
+    def _read_names(self, names: list[str]) -> npt.NDArray[np.object_]:
+        return np.array(names, dtype=object)
+
+    def _read_sparse(self, codes: list[Any]) -> Any:
+        name, shape, *parts = self.decode(codes)
+        return SPARSE[name](tuple(parts), shape=tuple(shape))
+
+    def _read_random_state(self, code: Any) -> np.random.RandomState:
+        generator = np.random.RandomState()
+        generator.set_state(self.decode(code))
+        return generator
+
+    def _read_object(self, codes: list[Any]) -> Any:
+        name, parts = self.decode(codes)
+        return self._types[name](**parts)
+
+
+def _random_state(generator: np.random.RandomState, where: str) -> dict[str, Any]:
+    state: dict[str, Any] = dict(generator.get_state(legacy=False))
+    if state["bit_generator"] != "MT19937":
+        raise TypeError(
+            f"{where} must be a RandomState of MT19937 to be saved, got one of "
+            f"{state['bit_generator']}; pass a seed."
+        )
+    return state

@@ -1,0 +1,522 @@
+"""The command line, in this process for what it answers, and as a process of its own."""
+
+import io
+import json
+import os
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import webbrowser
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+from scipy import sparse
+from scipy.io import mmread, mmwrite
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+import modeclust
+from modeclust import KModes, MeanShift, load
+from modeclust.algorithms.bandwidth import RULES
+from modeclust.cli import folder, job, printing
+from modeclust.cli.app import app
+from modeclust.cli.options import (
+    BANDWIDTHS,
+    BUILT_IN,
+    Job,
+    Kernel,
+    complete_bandwidth,
+    complete_data,
+)
+from modeclust.datasets import DATASETS
+from modeclust.kernels import KERNELS
+from modeclust.tables import read_table, write_columns
+
+IRIS = load_iris()
+FRAME = pl.DataFrame(IRIS.data, schema=["sl", "sw", "pl", "pw"]).with_columns(
+    kind=pl.Series(IRIS.target_names[IRIS.target].tolist())
+)
+QUICK = ["-k", "3", "--n-bandwidths", "3", "--n-init", "2"]
+FILES = ["centers.csv", "labels.csv", "model.npz", "path.csv", "report.html", "report.json"]
+needs_report = pytest.mark.skipif(not hasattr(KModes, "report"), reason="needs KModes.report")
+
+
+class Report:
+    """Stands in for the report, which has tests of its own."""
+
+    def save(self, path):
+        Path(path).write_text("{}")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Return a folder with data in it, where commands of this process run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(folder, "report", lambda fit: Report())
+    FRAME.write_csv("iris.csv")
+    return tmp_path
+
+
+def invoke(*arguments, code=0):
+    """Run a command in this process."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    assert "\x1b" not in result.output
+    return result
+
+
+def refused(*arguments):
+    """Return the one line that a command answers to bad input."""
+    result = invoke(*arguments, code=2)
+    assert result.stdout == ""
+    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def names(path="."):
+    return sorted(file.name for file in Path(path).iterdir())
+
+
+def test_names_in_the_options_are_those_of_the_library():
+    assert tuple(DATASETS) == BUILT_IN
+    assert list(Kernel) == list(KERNELS)
+    assert set(BANDWIDTHS) == {*RULES, "inf"}
+
+
+@pytest.mark.parametrize("command", ["fit", "explore", "predict", "info", "demo"])
+def test_every_command_has_help_with_an_example(command):
+    output = invoke(command, "--help").stdout
+    assert "Examples" in output
+    assert f"modeclust {command}" in output
+
+
+def test_help_is_quick_since_it_imports_little():
+    code = """
+import sys
+from modeclust.__main__ import main
+sys.argv = ["modeclust", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+assert not {"sklearn", "numba", "scipy", "polars"} & sys.modules.keys()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "fit" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_without_typer_one_line_says_what_to_install():
+    code = "import sys; sys.modules['typer'] = None; from modeclust.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: the command line needs typer; pip install 'modeclust[cli]'\n"
+
+
+def test_completion(here):
+    assert list(complete_bandwidth("s")) == ["silverman", "scott"]
+    assert list(complete_data("iri")) == ["iris", "iris.csv"]
+    assert list(complete_data(f"{here}/ir")) == [f"{here}/iris.csv"]
+
+
+def test_fit_writes_a_folder(here):
+    output = invoke("fit", "iris.csv", *QUICK, "--label-column", "kind").stdout
+    assert "iris.csv: 150 rows x 4 features" in output
+    assert "setosa, 100%" in output
+    assert names("iris.modes") == FILES
+    assert names() == ["iris.csv", "iris.modes"]
+    model = load("iris.modes/model.npz")
+    labels = pl.read_csv("iris.modes/labels.csv")
+    assert labels["label"].to_list() == model.labels_.tolist()
+    centers = pl.read_csv("iris.modes/centers.csv")
+    assert centers.columns == ["cluster", "count", "sl", "sw", "pl", "pw"]
+    np.testing.assert_allclose(centers.to_numpy()[:, 2:], model.cluster_centers_)
+    path = pl.read_csv("iris.modes/path.csv")
+    assert path.columns[-4:] == ["sl", "sw", "pl", "pw"]
+    assert len(path) == 4 * 3
+
+
+@pytest.mark.parametrize("data", ["moons", "iris.csv"])
+def test_json_is_all_there_is_on_the_standard_output(data, here):
+    columns = ["--columns", "pl,pw", "--label-column", "kind"] if data == "iris.csv" else []
+    told = json.loads(invoke("fit", data, *QUICK, *columns, "--json", "-o", "out").stdout)
+    assert (told["n_features"], told["n_clusters"]) == (2, 3)
+    assert sum(cluster["count"] for cluster in told["clusters"]) == told["n_rows"]
+    assert told["files"] == FILES
+    assert told["folder"] == "out"
+    infinite = invoke("fit", data, *QUICK, *columns, "--json", "--force", "--bandwidth", "inf")
+    assert json.loads(infinite.stdout)["bandwidth"] is None
+
+
+def test_standardized_models_answer_in_the_units_of_the_data(here):
+    scale = np.array([1.0, 100.0, 1e-3, 1.0])
+    frame = FRAME.with_columns(
+        *(pl.col(name) * s for name, s in zip(["sl", "sw", "pl", "pw"], scale, strict=True)),
+        constant=pl.lit(5.0),
+    )
+    frame.write_csv("scaled.csv")
+    invoke("fit", "scaled.csv", *QUICK, "--label-column", "kind", "--standardize")
+    centers = pl.read_csv("scaled.modes/centers.csv")
+    assert centers["constant"].to_list() == [5, 5, 5]
+    assert frame["sw"].min() < centers["sw"].min() <= centers["sw"].max() < frame["sw"].max()
+    path = pl.read_csv("scaled.modes/path.csv")
+    np.testing.assert_array_equal(path["sw"][-3:], centers["sw"])
+    told = json.loads(invoke("info", "scaled.modes", "--json").stdout)
+    np.testing.assert_allclose(told["means"], frame.drop("kind").mean().row(0))
+    assert told["scales"][-1] == 1
+    frame.select("pw", "kind", "constant", "sl", "pl", "sw").write_parquet("new.parquet")
+    invoke("predict", "scaled.modes", "new.parquet", "-o", "new.npy")
+    assert np.load("new.npy").tolist() == load("scaled.modes/model.npz").labels_.tolist()
+
+
+def test_standardized_sparse_data_stays_sparse(here):
+    X = sparse.csr_array(np.where(IRIS.data > 1, IRIS.data, 0) * [1, 10, 100, 1000])
+    mmwrite("data.mtx", X)
+    invoke("fit", "data.mtx", *QUICK, "--standardize")
+    invoke("predict", "data.modes", "data.mtx", "-o", "new.mtx")
+    assert (mmread("new.mtx") == mmread("data.modes/labels.mtx")).all()
+    told = json.loads(invoke("info", "data.modes", "--json").stdout)
+    assert told["means"] is None
+    np.testing.assert_allclose(told["scales"], X.toarray().std(axis=0))
+
+
+def test_weights_count(here):
+    FRAME.with_columns(w=pl.Series(np.where(IRIS.target == 0, 5, 1))).write_csv("iris.csv")
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind", "--weight-column", "w")
+    X, weight = FRAME.drop("kind").to_numpy(), np.where(IRIS.target == 0, 5, 1)
+    model = KModes(3, n_bandwidths=3, n_init=2, random_state=0).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(
+        load("iris.modes/model.npz").cluster_centers_, model.cluster_centers_
+    )
+
+
+def test_predict_takes_columns_by_name(here):
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
+    FRAME.select("kind", "pw", "pl", "sw", "sl").write_csv("other.tsv", separator="\t")
+    told = json.loads(invoke("predict", "iris.modes", "other.tsv", "-o", "a.csv", "--json").stdout)
+    assert told["counts"] == load("iris.modes/model.npz").counts_.tolist()
+    assert Path("a.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
+    FRAME.drop("pw", "sl").write_csv("less.csv")
+    assert "no column 'sl', 'pw'" in refused("predict", "iris.modes", "less.csv", "-o", "b.csv")
+    assert "is there already" in refused("predict", "iris.modes", "iris.csv", "-o", "a.csv")
+    assert "must end in one of" in refused("predict", "iris.modes", "iris.csv", "-o", "b.xyz")
+    Path("x.csv").mkdir()
+    assert "is a folder" in refused("predict", "iris.modes", "iris.csv", "--force", "-o", "x.csv")
+    Path("x.csv").rmdir()
+    invoke("predict", "iris.modes/model.npz", "iris.csv", "-o", "a.csv", "--force")
+    assert names() == ["a.csv", "iris.csv", "iris.modes", "less.csv", "other.tsv"]
+
+
+def test_predict_knows_built_in_data(here):
+    invoke("fit", "wine", *QUICK, "--columns", "alcohol,hue", "-o", "out")
+    invoke("predict", "out", "wine", "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("out/labels.csv").read_bytes()
+
+
+def test_mean_shift_models_have_predict_and_info(here):
+    MeanShift(bandwidth=0.8).fit(IRIS.data).save("model.npz")
+    np.save("new.npy", IRIS.data)
+    invoke("predict", "model.npz", "new.npy", "-o", "labels.npy")
+    assert np.load("labels.npy").tolist() == load("model.npz").labels_.tolist()
+    assert "MeanShift of modeclust" in invoke("info", "model.npz").stdout
+
+
+def test_models_saved_in_python_have_predict_and_info_too(here):
+    KModes(3, bandwidth=np.inf, n_init=2, init=IRIS.data[:3]).fit(IRIS.data).save("model.npz")
+    np.save("new.npy", IRIS.data)
+    invoke("predict", "model.npz", "new.npy", "-o", "labels.npz")
+    with np.load("labels.npz") as file:
+        assert file["label"].tolist() == load("model.npz").labels_.tolist()
+    output = invoke("info", "model.npz").stdout
+    assert "bandwidth: infinite (K-means)" in output
+    assert json.loads(invoke("info", "model.npz", "--json").stdout)["parameters"]["n_init"] == 2
+    assert "holds text" in refused("predict", "model.npz", "iris.csv", "-o", "b.csv")
+    np.save("less.npy", IRIS.data[:, :3])
+    assert "expecting 4 features" in refused("predict", "model.npz", "less.npy", "-o", "b.csv")
+    assert "is no model" in refused("info", "iris.csv")
+    assert "No such file" in refused("info", "absent.npz")
+    assert "this is a model" in refused("fit", "model.npz", "-k", "2")
+
+
+def test_explore_writes_a_page_and_opens_it(here, monkeypatch):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
+    assert "iris-report.html" in invoke("explore", "iris", *QUICK).stdout
+    assert opened == [(here / "iris-report.html").as_uri()]
+    assert "is there already" in refused("explore", "iris", *QUICK)
+    assert "must end in .html" in refused("explore", "iris", *QUICK, "-o", "page.csv")
+    told = json.loads(invoke("explore", "iris", *QUICK, "--force", "--no-open", "--json").stdout)
+    assert told["page"] == "iris-report.html"
+    assert len(opened) == 1
+    monkeypatch.setattr(webbrowser, "open", lambda url: False)
+    assert "no browser" in invoke("explore", "iris", *QUICK, "--force").stderr
+
+
+def test_force_replaces_nothing_but_its_own(here):
+    Path("empty").mkdir()
+    invoke("fit", "iris", *QUICK, "-o", "empty")
+    assert names("empty") == FILES
+    assert "--force" in refused("fit", "iris", *QUICK, "-o", "empty")
+    np.save("data.npy", IRIS.data)
+    invoke("fit", "data.npy", *QUICK, "-o", "empty", "--force")
+    assert names("empty") == sorted({*FILES, "labels.npy"} - {"labels.csv"})
+    Path("empty/notes.txt").write_text("mine")
+    message = refused("fit", "iris", *QUICK, "-o", "empty", "--force")
+    assert "holds 'notes.txt'" in message
+    assert Path("empty/notes.txt").read_text() == "mine"
+    assert "is a file" in refused("fit", "iris", *QUICK, "-o", "iris.csv", "--force")
+    assert "no folder" in refused("fit", "iris", *QUICK, "-o", "absent/out")
+    assert "no folder" in refused("fit", "iris", *QUICK, "-o", "iris.csv/out")
+    assert names() == ["data.npy", "empty", "iris.csv"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failure_leaves_the_old_folder(error, here, monkeypatch):
+    invoke("fit", "iris", *QUICK, "-o", "out")
+    before = {name: Path("out", name).read_bytes() for name in FILES}
+
+    def fail(fit):
+        raise error
+
+    monkeypatch.setattr(folder, "report", fail)
+    code = 130 if isinstance(error, KeyboardInterrupt) else 2
+    result = invoke("fit", "moons", *QUICK, "-o", "out", "--force", code=code)
+    assert result.stderr.count("\n") == 1
+    assert before == {name: Path("out", name).read_bytes() for name in names("out")}
+    assert names() == ["iris.csv", "out"]
+    invoke("fit", "moons", *QUICK, "-o", "new", code=code)
+    assert names() == ["iris.csv", "out"]
+
+
+def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
+    invoke("fit", "iris", *QUICK, "-o", "out")
+    rename = Path.rename
+
+    def fail(path, target):
+        if path.suffix == ".part" and Path(target).name == "out" and not tried:
+            tried.append(path)
+            raise OSError(5, "Input/output error")
+        return rename(path, target)
+
+    tried = []
+    monkeypatch.setattr(Path, "rename", fail)
+    assert "Input/output error" in refused("fit", "moons", *QUICK, "-o", "out", "--force")
+    assert names() == ["iris.csv", "out"]
+    assert len(load("out/model.npz").labels_) == 150
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iris.csv"], "Column 'kind' holds text"),
+        (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
+        (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
+        (["iris.csv", "--columns", "sl", "-k", "0"], "n_clusters"),
+        (["iris.csv", "--columns", "sl", "-k", "1000"], "n_clusters=1000 is more than"),
+        (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
+        (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
+        (["iris", "--bandwidth", "kn"], "--bandwidth must be .* or one of knn"),
+        (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
+        (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
+        (["iris", "--jobs", "0"], "n_jobs must not be 0"),
+        (["iris", "--seed", "-1"], "random_state"),
+        (["iris", "--label-column", "x"], "has no columns of labels"),
+        (["iris", "--columns", "x9"], "'iris' has no column 'x9'"),
+        (["irs"], "No built-in data 'irs'; .* did you mean 'iris'"),
+        (["absent.csv"], "'absent.csv': No such file or directory"),
+        (["data.xlsx"], "must end in one of"),
+        (["empty.csv"], "the file is empty"),
+        (["header.csv"], "a header and no rows"),
+        (["gaps.csv"], "Column 'b' of 'gaps.csv' has 2 missing or infinite values, first in row 2"),
+        (["latin.csv"], "not UTF-8"),
+        (["false.parquet"], r"cannot be read as the \.parquet file"),
+        (["false.npy"], r"cannot be read as the \.npy file"),
+        (["negative.csv", "--weight-column", "w"], "[Nn]egative"),
+        (["folder.csv"], "Is a directory"),
+        (["same.csv"], "distinct"),
+    ],
+)
+def test_bad_input_gets_one_line_and_leaves_nothing(arguments, message, here):
+    Path("empty.csv").touch()
+    Path("header.csv").write_text("a,b\n")
+    Path("gaps.csv").write_text("a,b\n1,2\n3,\n4,NA\n5,6\n")
+    Path("latin.csv").write_bytes("a,é\n1,2\n".encode("latin1"))
+    Path("false.parquet").write_text("a,b\n1,2\n")
+    Path("false.npy").write_text("a,b\n1,2\n")
+    Path("negative.csv").write_text("a,w\n1,1\n2,-1\n3,1\n4,1\n")
+    Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
+    Path("folder.csv").mkdir()
+    before = names()
+    assert re.search(message, refused("fit", *QUICK, *arguments))
+    assert names() == before
+
+
+def test_usage_errors_are_typers(here):
+    for arguments in (["fit", "iris"], ["fit", "iris", "-k", "x"], ["nothing"], ["fit", "--no"]):
+        assert invoke(*arguments, code=2).stdout == ""
+
+
+def test_hostile_names_are_printed_as_they_are(here):
+    hostile = "[bold]x\x1b[31m\u202e"
+    frame = FRAME.rename({"sl": hostile}).with_columns(
+        kind=pl.lit("[red]class[/]\x1b]0;title\x07 <script>")
+    )
+    frame.write_parquet("[bold]data.parquet")
+    output = invoke("fit", "[bold]data.parquet", *QUICK, "--label-column", "kind").stdout
+    assert "[bold]data.parquet: 150 rows" in output
+    assert r"[red]class[/]\x1b]0;title\x07" in output.replace("\n", "")
+    output = invoke("info", "[bold]data.modes").stdout
+    assert r"[bold]x\x1b[31m\u202e" in output
+    assert "Column 'kind' holds text, e.g. '[red]class" in refused(
+        "fit", "[bold]data.parquet", *QUICK, "-o", "out"
+    )
+    assert pl.read_csv(Path("[bold]data.modes/centers.csv").read_bytes()).columns[2] == hostile
+
+
+def test_warnings_are_one_line_each(here):
+    FRAME.drop("kind").write_csv("plain.csv", include_header=False)
+    result = invoke("fit", "plain.csv", *QUICK)
+    assert result.stderr.startswith("warning: the first line holds numbers")
+    told = json.loads(invoke("fit", "plain.csv", *QUICK, "--force", "--json").stdout)
+    assert len(told["warnings"]) == 1
+    told = invoke("fit", "iris", *QUICK, "--kernel", "biweight", "--bandwidth", "1e-9").stderr
+    assert re.fullmatch(r"(warning: [^\n]+\n)+", told)
+
+
+def test_progress_is_shown_on_a_terminal(monkeypatch):
+    screen = io.StringIO()
+    terminal = Console(file=screen, force_terminal=True, width=80)
+    monkeypatch.setattr(printing, "console", lambda **_: terminal)
+    fit = job.run(Job("iris", 3, n_bandwidths=3, n_init=2), show_progress=True)
+    assert "k-means" in screen.getvalue()
+    assert "path" in screen.getvalue()
+    assert "_skl_callbacks" not in vars(fit.model)
+
+
+def start(*arguments, cwd, **options):
+    """Start a command as a process of its own, which imports what this one does."""
+    source = str(Path(modeclust.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-m", "modeclust", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": source, "BROWSER": "false"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def run(*arguments, cwd, **options):
+    """Run a command as a process of its own; return its code and what it printed."""
+    with start(*arguments, cwd=cwd, **options) as process:
+        output, errors = process.communicate()
+    return Done(process.returncode, output, errors)
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@needs_report
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "feather", "npy", "npz", "mtx"])
+def test_every_format_in_a_process_of_its_own(ending, tmp_path):
+    name, labels = f"data.{ending}", f"labels.{ending}"
+    X = FRAME.drop("kind").to_numpy()
+    if ending == "npy":
+        np.save(tmp_path / name, X)
+    elif ending == "npz":
+        np.savez(tmp_path / name, X=X)
+    elif ending == "mtx":
+        mmwrite(tmp_path / name, sparse.csr_array(X))
+    else:
+        write_columns(tmp_path / name, FRAME.drop("kind").to_dict(as_series=False))
+    done = run("fit", name, *QUICK, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert told["files"] == sorted({*FILES} - {"labels.csv"} | {labels})
+    assert names(tmp_path) == sorted([name, "data.modes"])
+    assert json.loads((tmp_path / "data.modes" / "report.json").read_text())["n_rows"] == 150
+    if ending != "npz":
+        assert read_table(tmp_path / "data.modes" / labels).X.shape == (150, 1)
+
+
+@needs_report
+def test_explore_and_demo_in_processes_of_their_own(tmp_path):
+    done = run("explore", "moons", *QUICK, "--no-open", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    done = run("demo", "-o", "demo", "--no-open", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert names(tmp_path) == ["demo", "moons-report.html"]
+    assert "demo/report.html" in done.stdout
+
+
+@needs_report
+def test_a_full_disk_leaves_no_folder(tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
+
+    done = run("fit", "iris", *QUICK, cwd=tmp_path, preexec_fn=limit)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: .*report\.html': File too large\n", done.stderr)
+    assert names(tmp_path) == []
+
+
+def test_predict_and_info_in_processes_of_their_own(here):
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
+    done = run("predict", "iris.modes", "iris.csv", "-o", "new.csv", cwd=here)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path("new.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
+    done = run("info", "iris.modes", "--json", cwd=here)
+    assert "setosa" in json.loads(done.stdout)["classes"]
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    done = run("predict", "iris.modes", "iris.csv", "-o", "full.csv", cwd=here, preexec_fn=limit)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: File too large .*'full\.csv'\n", done.stderr)
+    assert names() == ["iris.csv", "iris.modes", "new.csv"]
+
+
+def test_a_place_that_cannot_be_written_to(here):
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
+    for place in ("/proc/labels.csv", "/dev/full/labels.csv"):
+        message = refused("predict", "iris.modes", "iris.csv", "-o", place)
+        assert str(Path(place).parent) in message
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    arguments = ("fit", "digits", "-k", "10", "--n-init", "10000000")
+    with start(*arguments, cwd=tmp_path) as process:
+        time.sleep(8)  # by then it is fitting, or still compiling
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert output == ""
+    assert errors == "error: interrupted\n"
+    assert names(tmp_path) == []
+
+
+def test_the_commands_of_the_readme_run(here, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda url: True)
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", readme, flags=re.DOTALL))
+    commands = re.findall(r"^modeclust (.*)$", blocks, flags=re.MULTILINE)
+    assert len(commands) >= 4
+    FRAME.rename({"kind": "species"}).write_csv("flowers.csv")
+    for command in commands:
+        invoke(*shlex.split(command, comments=True))

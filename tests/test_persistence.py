@@ -1,0 +1,327 @@
+"""Models as files: the same model back, or a clear error."""
+
+import io
+import json
+import pickle
+import resource
+import subprocess
+import sys
+import zipfile
+from dataclasses import fields, is_dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.callback import ScoringMonitor
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import NotFittedError
+
+from modeclust import KModes, MeanShift, load
+from modeclust.estimators.load import read_model
+from modeclust.estimators.saving import write_model
+from modeclust.exceptions import ModelFileError
+from modeclust.persistence import Document, read_document, write_document
+
+X = load_iris().data
+FRAME = load_iris(as_frame=True).data
+CSR = sparse.csr_array(np.where(X > 1, X, 0))
+WEIGHT = np.arange(150) % 3 + 1.0
+QUICK = {"n_bandwidths": 3, "n_init": 2, "random_state": 0}
+
+FITS = {
+    "dense": lambda: KModes(3, **QUICK).fit(X),
+    "K-means": lambda: KModes(3, bandwidth=np.inf, **QUICK).fit(X),
+    "CSR": lambda: KModes(3, **QUICK).fit(CSR),
+    "csr_matrix": lambda: KModes(3, **QUICK).fit(sparse.csr_matrix(CSR)),
+    "float32": lambda: KModes(3, **QUICK).fit(X.astype(np.float32)),
+    "pandas": lambda: KModes(3, **QUICK).set_output(transform="pandas").fit(FRAME),
+    "adaptive": lambda: KModes(3, adaptive=True, kernel="cauchy", **QUICK).fit(X),
+    "weights": lambda: KModes(np.int64(3), **QUICK).fit(X, sample_weight=WEIGHT),
+    "RandomState": lambda: KModes(
+        3, bandwidth=np.float32(1.0), n_bandwidths=3, random_state=np.random.RandomState(7)
+    ).fit(X),
+    "init array": lambda: KModes(3, init=X[:100:40], store_labels=False, **QUICK).fit(X),
+    "init list": lambda: KModes(2, init=X[:2].tolist(), **QUICK).fit(X),
+    "mean-shift": lambda: MeanShift(bandwidth=0.8, random_state=0).fit(X, sample_weight=WEIGHT),
+    "mean-shift CSR": lambda: MeanShift(bandwidth=1.0, random_state=0).fit(CSR),
+    "mean-shift seeds": lambda: MeanShift(bandwidth=0.8, seeds=X[::10], adaptive=True).fit(X),
+}
+DATA = {"CSR": CSR, "csr_matrix": CSR, "mean-shift CSR": CSR, "pandas": FRAME}
+
+
+class Derived(KModes):
+    pass
+
+
+@cache
+def fitted(name):
+    return FITS[name]()
+
+
+def assert_same(a, b):
+    """Assert that two values are of one type and hold the same bits."""
+    assert type(a) is type(b)
+    if isinstance(a, np.ndarray):
+        assert a.dtype == b.dtype
+        assert a.shape == b.shape
+        assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes()
+    elif sparse.issparse(a):
+        assert a.shape == b.shape
+        for part in ("data", "indices", "indptr"):
+            np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
+    elif isinstance(a, np.random.RandomState):
+        assert_same(a.get_state(legacy=False), b.get_state(legacy=False))
+    elif isinstance(a, dict):
+        assert list(a) == list(b)
+        for key in a:
+            assert_same(a[key], b[key])
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b)
+        for left, right in zip(a, b, strict=True):
+            assert_same(left, right)
+    elif is_dataclass(a):
+        for field in fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name))
+    else:
+        assert repr(a) == repr(b)
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_loaded_model_is_the_same(name, tmp_path):
+    model, data = fitted(name), DATA.get(name, X)
+    model.save(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    same = load(str(tmp_path / "model"))
+    assert type(same) is type(model)
+    assert_same(vars(same), vars(model))
+    assert repr(same).partition(" at 0x")[0] == repr(model).partition(" at 0x")[0]
+    for method in ("predict", "transform", "score"):
+        if hasattr(model, method):
+            assert_same(getattr(same, method)(data), getattr(model, method)(data))
+
+
+def test_a_loaded_model_keeps_scikit_learns_manners(tmp_path):
+    fitted("pandas").save(tmp_path / "model.npz")
+    model = load(tmp_path / "model.npz")
+    assert isinstance(model.transform(FRAME), pd.DataFrame)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME.rename(columns={FRAME.columns[0]: "other"}))
+    assert not hasattr(clone(model), "labels_")
+    centers = model.cluster_centers_.copy()
+    assert_same(model.fit(FRAME).cluster_centers_, centers)
+    assert model.redundant_clusters() == fitted("pandas").redundant_clusters()
+    assert model.path_.to_frame("dict").keys() == fitted("pandas").path_.to_frame("dict").keys()
+
+
+def test_saving_twice_gives_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        fitted("dense").save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_callbacks_are_not_saved(tmp_path):
+    model = KModes(3, **QUICK).set_callbacks(ScoringMonitor(scoring=lambda *_: 0.0)).fit(X)
+    model.save(tmp_path / "model.npz")
+    assert not hasattr(load(tmp_path / "model.npz"), "_skl_callbacks")
+
+
+def test_what_cannot_be_saved_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(NotFittedError):
+        KModes().save(tmp_path / "model.npz")
+
+    def init(X, n_clusters, random_state):
+        return X[:n_clusters]
+
+    model = KModes(3, init=init, **QUICK).fit(X)
+    with pytest.raises(TypeError, match=r"KModes\.init must be .* got <function"):
+        model.save(tmp_path / "model.npz")
+    with pytest.raises(TypeError, match="got a Derived, which `load` would not know"):
+        Derived(3, **QUICK).fit(X).save(tmp_path / "model.npz")
+    generator = np.random.RandomState(np.random.PCG64(0))
+    model = KModes(3, n_bandwidths=3, random_state=generator).fit(X)
+    with pytest.raises(TypeError, match=r"KModes\.random_state must be .*pass a seed"):
+        model.save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_values_of_every_kind(tmp_path):
+    values = {
+        "none": None,
+        "numbers": [True, 1, -(2**70), 0.1, -0.0, np.inf, -np.inf, np.nan],
+        "nested": ({"a": (1, [2.0])}, "text \ud800 \x00 é"),
+        "scalars": [np.float32(0.1), np.int8(-3), np.bool_(True), np.str_("é"), np.float64(2)],
+        "arrays": [np.arange(6).reshape(2, 3).T, np.array(["a", "bc"]), np.zeros((0, 3)), X > 1],
+        "names": np.array(["a", "é"], dtype=object),
+        "sparse": [CSR, sparse.csr_matrix(CSR), sparse.csc_array(CSR)],
+    }
+    write_document(tmp_path / "a", Document("0.1", "Thing", values, {"more": (1,)}))
+    document = read_document(tmp_path / "a", "0.1", {"Thing": ()})
+    assert_same(document.state, values)
+    assert document.notes == {"more": (1,)}
+    for value in (object(), print, {1, 2}, np.array([1, "a"], dtype=object), pd.DataFrame()):
+        with pytest.raises(TypeError, match=r"Thing\.bad must be"):
+            write_document(tmp_path / "b", Document("0.1", "Thing", {"bad": [value]}, {}))
+    assert not (tmp_path / "b").exists()
+
+
+def test_notes_are_kept_beside_the_model(tmp_path):
+    notes = {"means": np.array([1.0, 2.0]), "columns": ["a", "b"]}
+    write_model(tmp_path / "model.npz", fitted("dense"), notes)
+    saved = read_model(tmp_path / "model.npz")
+    assert_same(saved.notes, notes)
+    assert_same(vars(saved.model), vars(fitted("dense")))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Return a small model and the bytes of its file."""
+    data, _ = make_blobs(12, 2, centers=2, random_state=0)
+    model = KModes(2, bandwidth=2.0, n_bandwidths=1, n_init=1, random_state=0).fit(data)
+    path = tmp_path_factory.mktemp("small") / "model.npz"
+    model.save(path)
+    return model, path.read_bytes()
+
+
+def test_a_flipped_bit_anywhere_is_seen_or_changes_nothing(small, tmp_path):
+    model, content = small
+    path = tmp_path / "model.npz"
+    messages = []
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << (position % 8)
+        path.write_bytes(damaged)
+        try:
+            assert_same(vars(load(path)), vars(model))
+        except ModelFileError as error:
+            messages.append(str(error))
+    assert len(messages) > len(content) / 2
+    assert all(str(path) in message for message in messages)
+
+
+def test_a_file_cut_short_is_refused(small, tmp_path):
+    _, content = small
+    path = tmp_path / "model.npz"
+    for length in range(0, len(content), 37):
+        path.write_bytes(content[:length])
+        with pytest.raises(ModelFileError, match=r"model\.npz' is (damaged|empty|no model)"):
+            load(path)
+
+
+def test_a_file_without_one_of_its_parts_is_refused(small, tmp_path):
+    path = tmp_path / "model.npz"
+    with zipfile.ZipFile(io.BytesIO(small[1])) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for missing in members:
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in members.keys() - {missing}:
+                archive.writestr(name, members[name])
+        with pytest.raises(ModelFileError, match="damaged"):
+            load(path)
+
+
+def npz(**arrays):
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"a,b\n1,2\n",
+        npz(X=np.zeros(3)),
+        pickle.dumps({"a": 1}),
+        b"PK\x03\x04",
+        b"\x93NUMPY",
+        bytes(1000),
+    ],
+)
+def test_foreign_files_are_refused(content, tmp_path):
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match=r"model\.npz"):
+        load(path)
+
+
+def rewritten(content, **changes):
+    """Return the bytes of a model file with its text changed."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as archive,
+        zipfile.ZipFile(buffer, "w") as new,
+    ):
+        for name in archive.namelist():
+            part = archive.read(name)
+            if name == "model.json":
+                part = json.dumps(json.loads(part) | changes)
+            new.writestr(name, part)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"version": "999.0"}, r"was written by modeclust 999\.0.*update"),
+        ({"version": "x"}, "damaged"),
+        ({"class": "Other"}, "holds a Other .*does not know"),
+        ({"format": "other"}, "of something else"),
+        ({"state": []}, "damaged"),
+        ({"state": {"a": {"array": "no.npy"}}}, "damaged"),
+        ({"state": {"a": {"unknown": 1}}}, "damaged"),
+        ({"state": {"a": {}}}, "damaged"),
+        ({"state": {"a": {"object": ["Popen", 1]}}}, "damaged"),
+    ],
+)
+def test_files_with_another_text_are_refused(changes, message, small, tmp_path):
+    path = tmp_path / "model.npz"
+    path.write_bytes(rewritten(small[1], **changes))
+    with pytest.raises(ModelFileError, match=message):
+        load(path)
+
+
+def test_a_file_of_an_older_version_is_read_with_defaults_for_what_it_lacks(small, tmp_path):
+    model, content = small
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        state = json.loads(archive.read("model.json"))["state"]
+    del state["mean_shift_iter"]
+    path = tmp_path / "model.npz"
+    path.write_bytes(rewritten(content, version="0.0.1", state=state))
+    assert load(path).get_params() == model.get_params()
+
+
+def test_other_errors_of_files_stay_what_they_are(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "absent.npz")
+    with pytest.raises(IsADirectoryError):
+        load(tmp_path)
+    with pytest.raises(IsADirectoryError):
+        fitted("dense").save(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        fitted("dense").save(tmp_path / "absent" / "model.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_leaves_the_old_file(small, tmp_path):
+    _, content = small
+    path = tmp_path / "model.npz"
+    path.write_bytes(content)
+    code = """
+import resource, signal, sys
+from modeclust import load
+model = load(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    model.save(sys.argv[1])
+except OSError as error:
+    sys.exit(0 if sys.argv[1] in str(error) else 3)
+sys.exit(4)
+"""
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+    assert subprocess.run([sys.executable, "-c", code, str(path)]).returncode == 0
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == content

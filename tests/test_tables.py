@@ -1,0 +1,273 @@
+"""Files of data: every format, and every way to get one wrong."""
+
+import gzip
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.io import mmwrite
+
+from modeclust.formats import READERS, TableError, ending_of
+from modeclust.tables import read_table, write_labels
+
+X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
+FRAME = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": ["u", "v", "u"], "w": [1, 2, 3]})
+ARRAYS = {".npy", ".npz", ".mtx", ".mtx.gz"}
+
+
+def write(path):
+    """Write the same rows in the format that the ending says."""
+    ending = ending_of(path)
+    buffer = io.BytesIO()
+    if ending.startswith((".csv", ".tsv")):
+        FRAME.write_csv(buffer, separator="\t" if "tsv" in ending else ",")
+    elif ending == ".parquet":
+        FRAME.write_parquet(buffer)
+    elif ending in (".feather", ".arrow"):
+        FRAME.write_ipc(buffer)
+    elif ending == ".ipc":
+        FRAME.write_ipc_stream(buffer)
+    elif ending == ".npy":
+        np.save(buffer, X)
+    elif ending == ".npz":
+        np.savez(buffer, X=X, kind=np.array(["u", "v", "u"]), w=[1, 2, 3], other=np.zeros(2))
+    else:
+        mmwrite(buffer, sparse.csr_array(X))
+    content = buffer.getvalue()
+    path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    return path
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_every_format_gives_the_same_rows(ending, tmp_path):
+    path = write(tmp_path / f"data{ending}")
+    names = (None, None) if ending in ARRAYS - {".npz"} else ("kind", "w")
+    table = read_table(path, label_column=names[0], weight_column=names[1])
+    assert sparse.issparse(table.X) == ending.startswith(".mtx")
+    rows = table.X.toarray() if sparse.issparse(table.X) else table.X
+    np.testing.assert_array_equal(rows, X)
+    assert table.columns == (["x0", "x1"] if ending in ARRAYS else ["a", "b"])
+    assert table.title == path.name
+    if names[0]:
+        assert table.labels.tolist() == ["u", "v", "u"]
+        assert table.weight.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_columns_are_chosen_and_ordered_by_name(ending, tmp_path):
+    path = write(tmp_path / f"data{ending}")
+    names = ["x1", "x0"] if ending in ARRAYS else ["b", "a"]
+    table = read_table(path, columns=names)
+    rows = table.X.toarray() if sparse.issparse(table.X) else table.X
+    np.testing.assert_array_equal(rows, X[:, ::-1])
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_labels_are_written_in_every_format(ending, tmp_path):
+    path = tmp_path / f"labels{ending}"
+    write_labels(path, np.array([0, 2, 1], dtype=np.int32))
+    assert list(tmp_path.iterdir()) == [path]
+    if ending == ".npz":
+        with np.load(path) as file:
+            assert file["label"].tolist() == [0, 2, 1]
+        return
+    table = read_table(path)
+    assert table.columns == (["x0"] if ending in ARRAYS else ["label"])
+    np.testing.assert_array_equal(np.ravel(table.X), [0, 2, 1])
+
+
+@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("content", [b"", b"PAR1ARROW1 \x93NUMPY", bytes(range(256)) * 9])
+def test_a_file_that_is_not_what_its_ending_says(ending, content, tmp_path):
+    path = tmp_path / f"data{ending}"
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=r"data\.") as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_a_damaged_file_gives_no_other_error(ending, tmp_path):
+    path = write(tmp_path / f"data{ending}")
+    content = path.read_bytes()
+    for length in range(1, len(content), max(1, len(content) // 40)):
+        path.write_bytes(content[:length])
+        try:
+            read_table(path)
+        except TableError as error:
+            caught = str(error)
+        else:
+            continue
+        assert "\n" not in caught
+
+
+def read_text(text, tmp_path, name="data.csv", **options):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_table(path, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("\n\n", "empty"),
+        ("a,b\n", "a header and no rows"),
+        (
+            "a,b\n1,2\n3,\n,5\n",
+            r"'b' of .*data\.csv' has 1 missing or infinite value, .* row 2",
+        ),
+        ("a,b\n1,2\n3,NA\n4,?\n", r"'b' .* has 2 missing or infinite values, first in row 2"),
+        ("a,b\n1,2\n3,inf\n", "'b' .* first in row 2"),
+        ("a,b\n1,2\n3,nan\n", "'b' .* first in row 2"),
+        ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--columns.*--label-column"),
+        ("a,b\n1,2020-01-31\n", "Column 'b' holds text"),
+        ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'"),
+        ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, and the first one 2"),
+        ("a;b\n1;2\n", "separated by semicolons; write it with commas"),
+        ("a\tb\n1\t2\n", r"separated by tabs; name it \.tsv"),
+        ("a,a,b\n1,2,3\n", "must differ, got 'a' more than once"),
+        ("a,é\n1,2\n".encode("latin1"), "not UTF-8 .*iconv"),
+        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8"),
+        (b"a,b\n1,\x00\n", "binary"),
+        (gzip.compress(b"a,b\n1,2\n"), r"add \.gz to its name"),
+        ('a,b\n"1,2\n3,4\n', "cannot be read"),
+    ],
+)
+def test_texts_that_cannot_be_used(text, message, tmp_path):
+    with pytest.raises(TableError, match=message) as caught:
+        read_text(text, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffa,b\n1,2\n3,4\n",
+        "a,b\r\n1,2\r\n3,4\r\n",
+        '"a","b"\n"1","2"\n3,4\n',
+        "a, b\n1, 2\n3, 4\n",
+        "a,b\n+1,2.\n3e0,4\n",
+        "a,b\n1,2\n3,4",
+    ],
+)
+def test_texts_that_just_work(text, tmp_path):
+    table = read_text(text, tmp_path)
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    assert table.columns == ["a", "b"]
+    assert not table.notices
+
+
+def test_a_value_late_in_the_file_decides_the_type(tmp_path):
+    text = "a\n" + "1\n" * 20_000 + "2.5\n"
+    assert read_text(text, tmp_path).X[-1, 0] == 2.5
+
+
+def test_a_file_without_a_header(tmp_path):
+    table = read_text("1,2\n3,4\n", tmp_path)
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    assert table.columns == ["x0", "x1"]
+    assert "first line" in table.notices[0]
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path):
+    table = read_text(",a\n0,5\n1,6\n", tmp_path)
+    assert table.columns == ["a"]
+    assert "unnamed_1" in table.notices[0]
+
+
+def test_names_of_columns_that_are_not_there(tmp_path):
+    text = "sepal,petal,kind\n1,2,x\n"
+    with pytest.raises(TableError, match="no column 'petl'; did you mean 'petal'"):
+        read_text(text, tmp_path, columns=["sepal", "petl"])
+    with pytest.raises(TableError, match="no column 'zzz'; it has 'sepal', 'petal', 'kind'"):
+        read_text(text, tmp_path, label_column="zzz")
+    with pytest.raises(TableError, match="no column left"):
+        read_text("a\n1\n", tmp_path, label_column="a")
+
+
+def test_labels_with_gaps_and_numbers(tmp_path):
+    text = "a,kind,n\n1,u,3\n2,,4\n"
+    assert read_text(text, tmp_path, columns=["a"], label_column="kind").labels.tolist() == [
+        "u",
+        "(missing)",
+    ]
+    assert read_text(text, tmp_path, columns=["a"], label_column="n").labels.tolist() == [3, 4]
+
+
+def test_labels_are_classes_whatever_they_were(tmp_path):
+    def labels(values):
+        pl.DataFrame({"a": [1.0, 2.0], "y": values}).write_parquet(tmp_path / "data.parquet")
+        return read_table(tmp_path / "data.parquet", ["a"], label_column="y").labels
+
+    assert labels([1.0, 2.0]).dtype == np.int64
+    assert labels([1.5, np.nan]).tolist() == ["1.5", "nan"]
+    assert labels([True, False]).tolist() == [True, False]
+    assert labels([[1], [2, 3]]).tolist() == ["[1]", "[2, 3]"]
+    assert labels([b"u", None])[1] == "(missing)"
+
+
+def test_very_many_columns(tmp_path):
+    names = [f"x{j}" for j in range(30_000)]
+    sparse.save_npz(tmp_path / "data.npz", sparse.eye_array(3, 30_000, format="csr"))
+    assert read_table(tmp_path / "data.npz", names).X.shape == (3, 30_000)
+    assert read_table(tmp_path / "data.npz", names[::-1]).X.nnz == 3
+
+
+def test_float32_is_kept_where_all_columns_have_it(tmp_path):
+    frame = FRAME.with_columns(pl.col("a", "b").cast(pl.Float32))
+    frame.write_parquet(tmp_path / "data.parquet")
+    assert read_table(tmp_path / "data.parquet", columns=["a", "b"]).X.dtype == np.float32
+    assert read_table(tmp_path / "data.parquet", columns=["a", "w"]).X.dtype == np.float64
+    np.save(tmp_path / "data.npy", X.astype(np.float32))
+    assert read_table(tmp_path / "data.npy").X.dtype == np.float32
+
+
+def test_columns_of_other_kinds_in_a_parquet_file(tmp_path):
+    path = tmp_path / "data.parquet"
+    frame = pl.DataFrame({"a": [1.5, 2.5], "flag": [True, False], "day": ["2020-01-01"] * 2})
+    frame.with_columns(pl.col("day").str.to_date()).write_parquet(path)
+    assert read_table(path, columns=["flag"]).X.ravel().tolist() == [1, 0]
+    assert read_table(path, columns=["a"], label_column="day").labels[0] == "2020-01-01"
+    with pytest.raises(TableError, match="Column 'day' holds Date"):
+        read_table(path)
+
+
+def test_arrays_that_are_no_table(tmp_path):
+    def refused(message, **arrays):
+        np.savez(tmp_path / "data.npz", **arrays)
+        with pytest.raises(TableError, match=message):
+            read_table(tmp_path / "data.npz")
+
+    refused("expected an array X, or one", a=X, b=X)
+    refused("expected an array X, or one", a=np.zeros(3))
+    refused("expected numbers in two dimensions", X=np.zeros((2, 2, 2)))
+    refused("expected numbers", X=np.array([["a", "b"]]))
+    refused("no rows", X=np.zeros((0, 2)))
+    refused("'x1' of .* first in row 1", X=np.array([[0, np.nan]]))
+    np.save(tmp_path / "data.npy", np.array([{}, {}]), allow_pickle=True)
+    with pytest.raises(TableError, match=r"cannot be read as the \.npy file"):
+        read_table(tmp_path / "data.npy")
+
+
+def test_sparse_npz(tmp_path):
+    sparse.save_npz(tmp_path / "data.npz", sparse.csc_array(X))
+    table = read_table(tmp_path / "data.npz", weight_column="x0")
+    assert table.X.format == "csr"
+    np.testing.assert_array_equal(table.X.toarray(), X[:, 1:])
+    np.testing.assert_array_equal(table.weight, X[:, 0])
+    sparse.save_npz(tmp_path / "data.npz", sparse.csr_array([[0.0, np.inf]]))
+    with pytest.raises(TableError, match=r"'x1' of .* first in row 1"):
+        read_table(tmp_path / "data.npz")
+
+
+def test_other_errors_of_files_stay_what_they_are(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "absent.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(IsADirectoryError):
+        read_table(tmp_path / "folder.csv")
+    with pytest.raises(TableError, match=r"must end in one of \.csv"):
+        read_table(tmp_path / "data.xlsx")
