@@ -20,7 +20,7 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	@touch $@
 
-demo: $(INSTALLED)  ## Cluster the handwritten digits and draw their modes
+demo: $(INSTALLED)  ## Cluster the handwritten digits; ends with a page to explore
 	$(BIN)/python examples/digits.py
 
 $(BROWSER): $(INSTALLED)

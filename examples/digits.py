@@ -2,10 +2,10 @@
 
 The paper's USPS experiment on the digits that ship with scikit-learn: K-means averages
 digits of different identity and style; as the bandwidth falls, each centroid moves to where
-many digits of its cluster are alike. Prints a table of the path and of the clusters, and saves
-a picture of the centroids along the path.
+many digits of its cluster are alike. Prints a table of the path and of the clusters, draws the
+centroids along the path, and writes a page on which one slides along it.
 
-    python examples/digits.py [PICTURE]
+    python examples/digits.py [FOLDER]
 """
 
 import sys
@@ -79,15 +79,13 @@ def draw_path(path, file, n_columns=7):
             if column == 0:
                 ax.set_ylabel(f"cluster {k}", fontsize=8)
     figure.suptitle("Centroids of the digits, from K-means to ever smaller bandwidths", fontsize=11)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}")
-    figure.savefig(part, dpi=120, format=file.suffix[1:])
+    figure.savefig(file, dpi=120)
     plt.close(figure)
-    part.replace(file)
 
 
 def main():
-    file = Path(sys.argv[1] if len(sys.argv) > 1 else "out/digits.png")
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
+    folder.mkdir(parents=True, exist_ok=True)
     X, y = load_digits(return_X_y=True)
     X = X / 16
     # Well below the neighbour distance, to average only digits that are much alike.
@@ -100,8 +98,11 @@ def main():
     print_clusters(X, y, model.path_)
     pairs = ", ".join(f"{i} and {j}" for i, j in model.redundant_clusters()) or "none"
     print(f"\nredundant clusters: {pairs}")
-    draw_path(model.path_, file)
-    print(f"picture of the centroids along the path: {file}")
+    picture, page = folder / "digits.png", folder / "digits.html"
+    draw_path(model.path_, picture)
+    model.report(X, y, page, image_shape=(8, 8), title="Handwritten digits")
+    print(f"picture of the centroids along the path: {picture}")
+    print(f"page to slide along the path, for a browser: {page}")
 
 
 if __name__ == "__main__":

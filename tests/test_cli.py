@@ -46,7 +46,6 @@ FRAME = pl.DataFrame(IRIS.data, schema=["sl", "sw", "pl", "pw"]).with_columns(
 )
 QUICK = ["-k", "3", "--n-bandwidths", "3", "--n-init", "2"]
 FILES = ["centers.csv", "labels.csv", "model.npz", "path.csv", "report.html", "report.json"]
-needs_report = pytest.mark.skipif(not hasattr(KModes, "report"), reason="needs KModes.report")
 
 
 class Report:
@@ -430,7 +429,6 @@ class Done(NamedTuple):
     stderr: str
 
 
-@needs_report
 @pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "feather", "npy", "npz", "mtx"])
 def test_every_format_in_a_process_of_its_own(ending, tmp_path):
     name, labels = f"data.{ending}", f"labels.{ending}"
@@ -453,7 +451,6 @@ def test_every_format_in_a_process_of_its_own(ending, tmp_path):
         assert read_table(tmp_path / "data.modes" / labels).X.shape == (150, 1)
 
 
-@needs_report
 def test_explore_and_demo_in_processes_of_their_own(tmp_path):
     done = run("explore", "moons", *QUICK, "--no-open", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -464,7 +461,6 @@ def test_explore_and_demo_in_processes_of_their_own(tmp_path):
     assert "demo/report.html" in done.stdout
 
 
-@needs_report
 def test_a_full_disk_leaves_no_folder(tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))

@@ -1,13 +1,48 @@
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+import matplotlib as mpl
+import pytest
+from sklearn.datasets import load_iris
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_python_block_of_the_readme_runs():
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
+def test_every_python_block_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mpl.use("Agg")
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert len(blocks) >= 2
     namespace = {}
     for block in blocks:
         exec(block, namespace)
+    mpl.pyplot.close("all")
     assert namespace["model"].cluster_centers_.shape == (10, 64)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["digits.html", "digits.npz"]
+
+
+def test_every_command_of_the_readme_runs(tmp_path):
+    iris = load_iris(as_frame=True)
+    flowers = iris.data.assign(species=iris.target_names[iris.target])
+    flowers.to_csv(tmp_path / "flowers.csv", index=False)
+    [block] = re.findall(r"```sh\n(modeclust .*?)```", README, flags=re.DOTALL)
+    for line in block.splitlines():
+        command = shlex.split(line, comments=True)
+        subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=tmp_path,
+            env={**os.environ, "BROWSER": "true"},  # `true` opens the pages
+            check=True,
+            capture_output=True,
+        )
+    assert (tmp_path / "flowers.modes" / "report.html").exists()
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) == 151
+
+
+@pytest.mark.parametrize("picture", re.findall(r"!\[.*?\]\((.*?)\)", README))
+def test_every_picture_of_the_readme_is_there(picture):
+    assert (Path(__file__).parents[1] / picture).stat().st_size > 1000
