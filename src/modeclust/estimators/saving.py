@@ -27,8 +27,9 @@ class SavingMixin:
         """Write the fitted model to a file, which `modeclust.load` reads.
 
         The file is a zip of arrays and a JSON text, without pickle: nothing in it is executed.
-        It has all parameters and fitted attributes; a loaded model predicts the same bits. Callbacks are not saved. The file appears when it is complete: after an error what
-        was there before is still there.
+        It has all parameters and fitted attributes, and a loaded model predicts the same bits.
+        Callbacks are not saved. The file appears when it is complete: after an error what was
+        there before is still there.
 
         Parameters
         ----------
