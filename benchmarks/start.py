@@ -12,7 +12,7 @@ from timing import Run, compare, interleave, seconds
 
 THEIRS = "scikit-learn"
 COLD, WARM = "modeclust, nothing compiled", "modeclust, compiled before"
-IMPORT = "from time import perf_counter as now; t = now(); import {}; print(now() - t)"
+IMPORT = "from time import perf_counter as now; t = now(); from {} import {}; print(now() - t)"
 FIT = (
     "from sklearn.datasets import load_iris; from {} import {} as E; "
     "E(3, n_init=10, random_state=0).fit(load_iris().data)"
@@ -21,7 +21,10 @@ FIT = (
 
 def measure_start(effort: Effort):
     """Return the times of the import and of the first fit on iris."""
-    imports = {OURS: _importer("modeclust"), THEIRS: _importer("sklearn.cluster")}
+    imports = {
+        OURS: _importer("modeclust", "KModes"),
+        THEIRS: _importer("sklearn.cluster", "KMeans"),
+    }
     interleave(imports, 1)  # brings the files into memory
     runs = interleave(imports, effort.repeats)
     with tempfile.TemporaryDirectory() as folder:
@@ -34,8 +37,8 @@ def measure_start(effort: Effort):
     }
 
 
-def _importer(module):
-    return lambda _: Run(float(_python(IMPORT.format(module))))
+def _importer(module, name):
+    return lambda _: Run(float(_python(IMPORT.format(module, name))))
 
 
 def _first_fits(folder):

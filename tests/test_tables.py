@@ -263,6 +263,12 @@ def test_sparse_npz(tmp_path):
         read_table(tmp_path / "data.npz")
 
 
+def test_mtx_with_rubbish_in_place_of_the_last_end_of_line(tmp_path):
+    path = write(tmp_path / "data.mtx")
+    path.write_bytes(path.read_bytes()[:-1] + b"\x08")
+    np.testing.assert_array_equal(read_table(path).X.toarray(), X)
+
+
 def test_other_errors_of_files_stay_what_they_are(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "absent.csv")

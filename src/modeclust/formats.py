@@ -278,7 +278,8 @@ def _read_npz(path: Path) -> _Matrix:
 def _read_mtx(path: Path) -> _Matrix:
     from scipy.io import mmread
 
-    matrix = mmread(io.BytesIO(_content(path)))
+    # Without an end to the last line, scipy's reader can run past it.
+    matrix = mmread(io.BytesIO(_content(path) + b"\n"))
     return _Matrix(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, {})
 
 

@@ -16,6 +16,7 @@ from modeclust.formats import READERS
 from modeclust.tables import write_columns, write_labels
 
 MODEL = "model.npz"
+MOST_PATH_NUMBERS = 5_000_000  # of centroids in path.csv
 LABELS = {f"labels{ending}" for ending in READERS}
 FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
 
@@ -107,9 +108,11 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     for name, values in zip(table.columns, centers.T, strict=True):
         columns[_unused(name, columns)] = values
     write_columns(folder / "centers.csv", columns)
-    path = replace(
-        model.path_, centers=fit.outward(model.path_.centers), feature_names=table.columns
-    )
+    path = model.path_
+    if path.centers.size <= MOST_PATH_NUMBERS:
+        path = replace(path, centers=fit.outward(path.centers), feature_names=table.columns)
+    else:  # sizes and objectives alone; the model has the rest
+        path = replace(path, centers=path.centers[..., :0], feature_names=[])
     write_columns(folder / "path.csv", path.to_frame("dict"))
     _write_report(fit, folder)
     return sorted(path.name for path in folder.iterdir())
@@ -120,7 +123,10 @@ def report(fit: Fit) -> Any:
     model, table = fit.model, fit.table
     told = list(fit.warnings)
     if fit.scaling is not None:
-        told.append("Columns were scaled to unit variance; values here are of scaled columns.")
+        told.append(
+            "Columns were scaled to unit variance. Values here are of scaled columns; those of "
+            "centers.csv are in the units of the data."
+        )
     return model.report(
         table.X,
         table.labels,

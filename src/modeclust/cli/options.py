@@ -135,10 +135,16 @@ def takes_job(command: Callable[..., None]) -> Callable[..., None]:
 
 
 Output = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="DIR", help="The folder to write, by default named after DATA."
+    ),
 ]
 Page = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE", help="The page to write.")
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="The page to write, by default named after DATA."
+    ),
 ]
 Labels = Annotated[
     Path,
