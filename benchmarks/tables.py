@@ -328,7 +328,7 @@ def _start(results):
         "Start of a new process",
         ["", "", "time / scikit-learn", "seconds"],
         rows,
-        "Import: of KModes from modeclust and of KMeans from sklearn.cluster. First fit: on iris, from the start of the "
+        "Import: of KModes and of scikit-learn's KMeans. First fit: on iris, from the start of the "
         f"process. The first fit compiles {start['compiled_variants']} functions.",
     )
 
