@@ -278,7 +278,7 @@ class PathDisplay:
             self._draw_modes(self.trails[-1])
         ax.set_ylabel(readable(self.axis_labels[1], 60))
         if 1 / MOST_STRETCH <= self._stretch() <= MOST_STRETCH:
-            ax.set_aspect("equal")
+            ax.set_aspect("equal", anchor="N")  # the room left over is for the legend
         if self.n_rows is not None and len(self.points) < self.n_rows:
             self._note(f"{len(self.points):,} of {self.n_rows:,} rows are drawn", 0.01, "bottom")
 
@@ -386,4 +386,4 @@ class PathDisplay:
         """Return a size in which a plane drawn to scale leaves no room empty."""
         stretch = self._stretch()
         to_scale = 1 / MOST_STRETCH <= stretch <= MOST_STRETCH
-        return 6.4, 1.8 + 5.5 * min(stretch, 1.2) if to_scale else 6.4
+        return 6.4, 1.7 + 5.5 * min(stretch, 1.2) if to_scale else 6.4
