@@ -205,7 +205,7 @@ def test_the_axes_given_are_divided(blobs):
     [
         ({"y": [0, 1]}, "one class for each of the 7 rows of X, got 2"),
         ({"y": np.linspace(0, 1, 7)}, "y must be classes"),
-        ({"y": [np.nan] * 7}, "y must be classes"),
+        ({"y": [np.nan] * 7}, "7 are missing"),
         ({"image_shape": (2, 3)}, r"hold the 1 features, got \(2, 3\), which holds 6"),
         ({"image_shape": (1,)}, "height, width"),
         ({"image_shape": (1, 1, 4)}, "height, width"),

@@ -424,7 +424,36 @@ def test_more_clusters_than_colours_have_symbols(tmp_path, open_page):
     assert len(set(marks)) == 12
 
 
-@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_very_many_clusters_and_bandwidths(tmp_path, open_page):
+    X = np.arange(400.0)[:, None] + np.array([[0.0, 0.5]])
+    model = KModes(200, bandwidth=0.5, n_bandwidths=40, n_init=1, random_state=0).fit(X)
+    made = make(tmp_path, model, X)
+    page = open_page(made.path)
+    page.evaluate("report.exemplars = Array(200).fill(report.exemplars).flat()")
+    page.evaluate("void patternCards()")  # with more lists than a call takes arguments
+    slide(page, 3)
+    assert page.locator(".card").count() == 200
+
+
+def test_a_theme_change_keeps_the_zoom(moons, open_page):
+    page = open_page(moons.path, scheme="dark", width=1000)
+    page.evaluate("Plotly.relayout('map', {'xaxis.range': [0, 1]})")
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function("document.getElementById('map').layout.font.color === '#1b1f24'")
+    assert page.evaluate("document.getElementById('map')._fullLayout.xaxis.range") == [0, 1]
+
+
+def test_rows_stay_with_the_axes(moons, open_page):
+    page = open_page(moons.path, width=1100)
+    drawn = []
+    for bounds in ([-2, 3], [0, 1], [-2, 3]):
+        page.evaluate(f"Plotly.relayout('map', {{'xaxis.range': {bounds}}})")
+        drawn.append(page.evaluate("document.getElementById('rows').toDataURL()"))
+    assert drawn[0] != drawn[1]
+    assert drawn[0] == drawn[2]
+
+
+@pytest.mark.parametrize("width", [320, 360, 800, 1600])
 def test_the_page_fits_the_screen(digits, hostile, open_page, width):
     for report in (digits, hostile):
         page = open_page(report.path, width=width)

@@ -39,7 +39,7 @@ def test_a_case_by_hand():
         "changed": 0,
     }
     assert told["class_names"] == ["a", "b", "c"]
-    assert told["class_counts"] == [[[1, 1, 0], [0, 2, 1]]]
+    assert told["commonest"] == [[[0, 1], [1, 2]]]
     np.testing.assert_allclose(told["centers"][0][1], [9, 0, 4 / 3])
     assert told["exemplars"] == [[[0, 1], [3, 2, 4]]]
     np.testing.assert_allclose(told["spread"], [[1, (4 / 3 + 1 / 3 + 5 / 3) / 3]])
@@ -266,3 +266,91 @@ def test_a_model_without_a_path_is_refused(blobs):
     X, _, _ = blobs
     with pytest.raises(ValueError, match="path_"):
         summarize(KMeans(3, n_init=1).fit(X), X)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+def test_rows_far_from_zero_are_drawn_apart(n_features):
+    X, _ = make_blobs(200, n_features=n_features, centers=4, random_state=0)
+    plain = KModes(4, n_bandwidths=3, random_state=0).fit(X)
+    moved = KModes(4, n_bandwidths=3, random_state=0, store_labels=False).fit(X + 1e8)
+    told, there = summarize(plain, X), summarize(moved, X + 1e8)
+    reach = np.ptp(X)
+    offset = 1e8 if n_features <= 2 else 0.0
+    places, far = np.array(told["map"]["places"]), np.array(there["map"]["places"]) - offset
+    np.testing.assert_allclose(np.abs(far), np.abs(places), atol=1e-3 * reach)
+    values = np.array(there["exemplar_values"]) - 1e8
+    wanted = X[there["exemplar_rows"]]
+    np.testing.assert_allclose(values, wanted, atol=1e-3 * reach)
+
+
+def test_labels_found_again_far_from_zero_are_those_of_the_fit():
+    X, _ = make_blobs(400, n_features=1, centers=4, random_state=1)
+    X += 1e8
+    model = KModes(4, n_bandwidths=4, random_state=0, store_labels=False).fit(X)
+    kept = KModes(4, n_bandwidths=4, random_state=0).fit(X)
+    assert summarize(model, X)["labels"] == summarize(kept, X)["labels"]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e250])
+@pytest.mark.parametrize("n_features", [1, 2, 4])
+def test_rows_of_any_size(scale, n_features):
+    X, _ = make_blobs(100, n_features=n_features, centers=3, random_state=0)
+    small = summarize(KModes(3, n_bandwidths=3, random_state=0).fit(X), X)
+    model = KModes(3, n_bandwidths=3, random_state=0).fit(X * scale)
+    told = summarize(model, X * scale)
+    json.dumps(told, allow_nan=False)
+    assert told["exemplars"] == small["exemplars"]
+    np.testing.assert_allclose(np.array(told["spread"]) / scale, small["spread"], rtol=1e-6)
+    moved = [np.array(t["steps"][-1]["moved"]) for t in (told, small)]
+    np.testing.assert_allclose(moved[0] / scale, moved[1], rtol=1e-3, atol=1e-6)
+
+
+def test_bars_have_the_weight_of_their_rows():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, 500), rng.normal(10, 1, 500)][:, None]
+    weight = np.repeat([10.0, 0.1], 500)
+    model = KModes(2, bandwidth=1.0, init=[[0.0], [10.0]]).fit(X, sample_weight=weight)
+    told = summarize(model, X, sample_weight=weight)["line"]
+    np.testing.assert_allclose(np.sum(told["counts"][-1], axis=1), [5000, 50], rtol=1e-9)
+    width = told["edges"][1] - told["edges"][0]
+    areas = np.trapezoid(told["densities"][-1], told["grid"], axis=1) / width
+    np.testing.assert_allclose(areas, [5000, 50], rtol=0.05)
+    assert told["weighted"]
+
+
+def test_densities_finer_than_the_chart_keep_their_area():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, 500), rng.normal(1000, 1, 500)][:, None]
+    model = KModes(2, bandwidth=0.2, init=[[0.0], [1000.0]]).fit(X)
+    told = summarize(model, X)["line"]
+    width = told["edges"][1] - told["edges"][0]
+    areas = np.trapezoid(told["densities"][-1], told["grid"], axis=1) / width
+    np.testing.assert_allclose(areas, 500, rtol=0.02)
+
+
+def test_very_many_classes_take_little_room(blobs):
+    X, _, model = blobs
+    told = summarize(model, X, np.arange(150))
+    assert len(json.dumps(told)) < 2 * len(json.dumps(summarize(model, X)))
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        np.r_[np.nan, np.zeros(149)],
+        pd.Series([None] + ["a"] * 149),
+        pd.Series([pd.NA] + ["a"] * 149),
+        pd.Series([pd.NA] + [1] * 149, dtype="Int64"),
+    ],
+)
+def test_missing_classes_are_named(blobs, missing):
+    X, _, model = blobs
+    with pytest.raises(ValueError, match="1 are missing, the first in row 0"):
+        summarize(model, X, missing)
+
+
+def test_half_a_character_does_not_stop_a_report(blobs, tmp_path):
+    X, _, model = blobs
+    for name in ("report.html", "report.json"):
+        model.report(X, path=tmp_path / name, title="odd \ud800 title")
+    assert len(list(tmp_path.iterdir())) == 2

@@ -194,11 +194,13 @@ class Record:
         """Return the path in the user's units."""
         problem, units, states = self.problem, self.problem.units, self.states
         unit = units.scale / problem.mean_scale
+        with np.errstate(over="ignore"):  # squares may be beyond all numbers
+            inertias = np.array([state.inertia for state in states]) * unit * unit
         return Path(
             bandwidths=np.array([problem.outward_bandwidth(state.bandwidth) for state in states]),
             centers=self.centers[: len(states)],
             objectives=np.array([state.objective for state in states]),
-            inertias=np.array([state.inertia for state in states]) * unit * unit,
+            inertias=inertias,
             counts=np.stack([state.counts for state in states]),
             n_iter=np.array([state.n_iter for state in states]),
             labels=np.stack(self.labels) if self.store_labels else None,

@@ -18,8 +18,9 @@ AREAS = {
     "biweight": 16 / 15,
     "cauchy": np.pi,
 }
-# Beyond this many rows a cluster's density is drawn from a random sample of them.
-MOST_ROWS = 20_000
+# Of more rows than this, densities are drawn from a random sample: of each cluster its share of
+# so many, and no fewer than the second number.
+MOST_ROWS, FEWEST_ROWS = 10_000, 1_000
 
 GRID = 120  # places along each side of a plane
 BLOCK = 2**13  # rows whose kernels are held at a time
@@ -119,13 +120,14 @@ class Ground(NamedTuple):
         for k in range(n_clusters):
             own = np.flatnonzero(labels == k)
             share = 1.0
-            if len(own) > MOST_ROWS:
-                share = len(own) / MOST_ROWS
-                own = np.sort(rng.choice(own, MOST_ROWS, replace=False))
+            size = max(MOST_ROWS * len(own) // len(labels), FEWEST_ROWS)
+            if len(labels) > MOST_ROWS and len(own) > size:
+                share = len(own) / size
+                own = np.sort(rng.choice(own, size, replace=False))
             _add_density(
                 self.X[own],
                 share * self.weight[own],
-                1.0 / (bandwidth * self.scale[own]) ** 2,
+                1.0 / (bandwidth * self.scale[own]),
                 KERNELS[self.kernel],
                 places,
                 values[k],
@@ -138,7 +140,7 @@ class Ground(NamedTuple):
 def _add_density(
     X: Doubles,  # IN
     weight: Doubles,
-    inverse_square: Doubles,
+    inverse: Doubles,
     kernel: int,
     places: Doubles,
     values: Doubles,  # OUT
@@ -148,7 +150,7 @@ def _add_density(
         for n in range(len(X)):
             t = 0.0
             for d in range(X.shape[1]):
-                away = places[i, d] - X[n, d]
+                away = (places[i, d] - X[n, d]) * inverse[n]
                 t += away * away
-            total += weight[n] * profile(kernel, t * inverse_square[n])
+            total += weight[n] * profile(kernel, t)
         values[i] += total

@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin
 
+from modeclust.algorithms.solve import assign
 from modeclust.path import Path
+from modeclust.rows.memory import MemoryRows
 from modeclust.rows.reading import is_sparse
+from modeclust.rows.units import Units
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -39,6 +41,13 @@ def nearest_by(
     return nearest
 
 
+def labels_of_weight(
+    labels: npt.NDArray[np.integer[Any]], weight: Doubles | None
+) -> npt.NDArray[np.integer[Any]]:
+    """Return labels with -1 for rows of weight 0, which are as good as missing."""
+    return labels if weight is None else np.where(weight > 0, labels, -1)
+
+
 def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> Doubles:
     """Return the distance of each row to the centroid of its cluster."""
     labels = np.asarray(labels)
@@ -48,21 +57,27 @@ def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> Doubles:
     distances = np.empty(n_rows)
     for first in range(0, n_rows, step):
         block, own = X[first : first + step], labels[first : first + step]
-        distances[first : first + step] = np.sqrt(_squares(block, own, centers))
+        distances[first : first + step] = _own_distances(block, own, centers)
     return distances
 
 
-def _squares(block: Any, own: npt.NDArray[np.integer[Any]], centers: Doubles) -> Doubles:
-    squares: Doubles
+def _own_distances(block: Any, own: npt.NDArray[np.integer[Any]], centers: Doubles) -> Doubles:
     if is_sparse(block):
         cross = (block @ centers.T)[np.arange(len(own)), own]
         norms = np.einsum("ij,ij->i", centers, centers)
         own_norms = np.asarray(block.multiply(block).sum(axis=1)).ravel()
-        squares = own_norms - 2 * cross + norms[own]
-        return np.maximum(squares, 0)
-    away = np.asarray(block, dtype=np.float64) - centers[own]
-    squares = np.einsum("ij,ij->i", away, away)
-    return squares
+        squares: Doubles = np.maximum(own_norms - 2 * cross + norms[own], 0)
+        return np.sqrt(squares)
+    return lengths(np.asarray(block, dtype=np.float64) - centers[own])
+
+
+def lengths(vectors: Doubles) -> Doubles:
+    """Return the length of each vector, also of those whose squares overflow or vanish."""
+    largest = float(np.max(np.abs(vectors), initial=0.0))
+    if largest == 0.0:
+        return np.zeros(len(vectors))
+    scaled: Doubles = largest * np.linalg.norm(vectors / largest, axis=1)
+    return scaled
 
 
 def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:
@@ -74,9 +89,11 @@ def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:
 
 def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
     """Return the label of each row at one bandwidth, that kept or else found anew."""
-    labels: npt.NDArray[np.integer[Any]]
     if path.labels is not None:
-        labels = path.labels[step]
-    else:
-        labels = pairwise_distances_argmin(X, path.centers[step])
-    return labels
+        kept: npt.NDArray[np.integer[Any]] = path.labels[step]
+        return kept
+    units = Units.of(X)
+    centers = path.centers[step].astype(np.float64)
+    with MemoryRows(units.inward(X), n_clusters=len(centers)) as rows:
+        assign(rows, units.inward(centers))
+        return rows.labels()

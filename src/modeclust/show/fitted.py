@@ -136,6 +136,16 @@ def check_classes(y: Any, n_rows: int) -> npt.NDArray[Any]:
         raise ValueError(
             f"y must have one class for each of the {n_rows} rows of X, got {len(classes)}."
         )
+    missing = np.array([_is_missing(value) for value in classes.tolist()])
+    if missing.any():
+        raise ValueError(
+            f"y must have a class for each row, but {missing.sum()} are missing, the first in row "
+            f"{missing.argmax()}; give these a class of their own."
+        )
     if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
         raise ValueError("y must be classes, got numbers that are not whole; group them first.")
     return classes.astype(str) if classes.dtype.kind == "O" else classes
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)

@@ -9,7 +9,7 @@ import numpy as np
 
 from modeclust.rows.reading import is_sparse
 from modeclust.show.canvas import divide, open_axes
-from modeclust.show.exemplars import nearest_in_cluster
+from modeclust.show.exemplars import labels_of_weight, nearest_in_cluster
 from modeclust.show.fitted import Fitted, check_classes, check_image_shape
 from modeclust.show.mode_panels import (
     Classes,
@@ -18,6 +18,7 @@ from modeclust.show.mode_panels import (
     Profiles,
     Terms,
 )
+from modeclust.validation import check_weights
 
 MOST_CLUSTERS = 20  # drawn unless told which
 MOST_PROFILE = 50  # named features beyond which the largest are listed instead
@@ -128,6 +129,7 @@ class ModesDisplay:
         feature_names: Sequence[str] | None = None,
         n_terms: int = 10,
         clusters: Sequence[int] | None = None,
+        sample_weight: Any = None,
         ax: Any = None,
         **looks: Any,
     ) -> Self:
@@ -154,6 +156,8 @@ class ModesDisplay:
             The number of features listed as terms.
         clusters : sequence of int, default=None
             Which clusters to draw; by default the first 20.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights that it was fitted with; rows of weight 0 are nobody's neighbours.
         ax : matplotlib Axes, default=None
             Where to draw; it is divided. By default a new figure.
         **looks : dict
@@ -172,7 +176,8 @@ class ModesDisplay:
         chosen = _check_clusters(clusters, n_clusters)
         image_shape = check_image_shape(image_shape, n_features)
         y = None if y is None else check_classes(y, len(fitted.labels))
-        nearest = nearest_in_cluster(fitted.X, fitted.labels, fitted.centers, n_neighbors)[chosen]
+        present = labels_of_weight(fitted.labels, check_weights(sample_weight, fitted.X))
+        nearest = nearest_in_cluster(fitted.X, present, fitted.centers, n_neighbors)[chosen]
         kind = "images" if image_shape else "profiles"
         if kind == "profiles" and (
             is_sparse(fitted.X) or (fitted.feature_names and n_features > MOST_PROFILE)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from modeclust.show.canvas import darker, halo, open_axes, readable
 from modeclust.show.density import Ground
-from modeclust.show.exemplars import labels_at, nearest_in_cluster
+from modeclust.show.exemplars import labels_at, labels_of_weight, nearest_in_cluster
 from modeclust.show.fitted import Fitted, path_of, scales_of
 from modeclust.show.histogram import edges, limits
 from modeclust.show.palette import color, symbol
@@ -178,7 +178,7 @@ class PathDisplay:
         neighbors = None
         if np.isinf(path.bandwidths[0]):
             first = labels_at(X, path, 0)
-            present = first if weight is None else np.where(weight > 0, first, -1)
+            present = labels_of_weight(first, weight)
             (nearest,) = nearest_in_cluster(X, present, path.centers[0], 1).T
             neighbors = np.where(nearest[:, None] >= 0, points[nearest], np.nan)
 

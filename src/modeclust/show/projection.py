@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sklearn.decomposition import PCA, TruncatedSVD
 
 from modeclust.rows.reading import is_sparse
+from modeclust.rows.units import Units
 
 # Principal components are taken of at most this many rows, drawn at random.
 MOST_ROWS = 20_000
@@ -18,6 +19,7 @@ class Projection(NamedTuple):
 
     axis_labels: tuple[str, ...]  # one or two
     components: Any  # a fitted PCA or TruncatedSVD; None where features are drawn as they are
+    units: Units  # in which they are taken
 
     @classmethod
     def of(cls, X: Any, feature_names: Sequence[str] | None = None) -> "Projection":
@@ -25,19 +27,21 @@ class Projection(NamedTuple):
         n_rows, n_features = X.shape
         if n_features <= 2:
             names = feature_names or [f"x{d}" for d in range(n_features)]
-            return cls(tuple(str(name) for name in names), None)
+            return cls(tuple(str(name) for name in names), None, Units())
         if n_rows > MOST_ROWS:
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
+        units = Units.of(X)
+        X = units.inward(X)
         method = TruncatedSVD if is_sparse(X) else PCA
         n_components = min(2, *X.shape)
         with np.errstate(invalid="ignore"):  # rows that are all equal have no variance to share
             components = method(n_components, random_state=0).fit(X)
         word = "singular vector" if is_sparse(X) else "principal component"
         shares = np.nan_to_num(components.explained_variance_ratio_)
-        labels = tuple(
-            f"{word} {i + 1} ({share:.0%} of variance)" for i, share in enumerate(shares)
+        labels = (
+            f"{word} {i} ({_percent(share)} of variance)" for i, share in enumerate(shares, 1)
         )
-        return cls(labels, components)
+        return cls(tuple(labels), components, units)
 
     @property
     def n_axes(self) -> int:
@@ -47,7 +51,8 @@ class Projection(NamedTuple):
     def forward(self, X: Any) -> npt.NDArray[np.float64]:
         """Return where rows or centroids lie, of shape (n_rows, n_axes)."""
         if self.components is not None:
-            return np.asarray(self.components.transform(X), dtype=np.float64)
+            places = self.components.transform(self.units.inward(X))
+            return np.asarray(places, dtype=np.float64) * self.units.scale
         return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 

@@ -61,7 +61,7 @@ class Report:
         """
         text = self.to_json() if check_ending(path) == ".json" else self.to_html()
         with written(path) as file:
-            file.write(text.encode())
+            file.write(text.encode(errors="replace"))
 
     def __repr__(self) -> str:
         return f"Report({self.summary['title']!r}, {len(self.summary['steps'])} bandwidths)"

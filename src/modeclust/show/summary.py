@@ -11,7 +11,13 @@ from modeclust.algorithms.redundancy import redundant_pairs
 from modeclust.path import Path
 from modeclust.rows.reading import is_sparse
 from modeclust.show.density import Ground
-from modeclust.show.exemplars import labels_along, nearest_by, own_distances
+from modeclust.show.exemplars import (
+    labels_along,
+    labels_of_weight,
+    lengths,
+    nearest_by,
+    own_distances,
+)
 from modeclust.show.fitted import (
     Fitted,
     check_classes,
@@ -19,7 +25,7 @@ from modeclust.show.fitted import (
     path_of,
     scales_of,
 )
-from modeclust.show.histogram import edges, limits
+from modeclust.show.histogram import MOST_BINS, edges, limits
 from modeclust.show.projection import Projection
 from modeclust.show.sampling import sample_by_cluster
 from modeclust.validation import check_scales, check_weights
@@ -95,6 +101,8 @@ def summarize(
     )
     path, n_dropped = _thinned(model.path_, data)
     labels = labels_along(data.X, path)
+    if path.labels is None:
+        labels[-1] = model.labels_
     told = [str(note) for note in notes]
     if n_dropped:
         told.append(f"{n_dropped} bandwidths of the path are left out to keep this page small.")
@@ -202,6 +210,8 @@ def _thinned(path: Path, data: Data) -> tuple[Path, int]:
     """Return the path with few enough bandwidths, its ends among them, and how many are gone."""
     n_steps = len(path)
     length = 2 * N_CENTER_TERMS if data.pattern == "terms" else data.n_features
+    if data.n_features == 1:
+        length += N_PLACES + MOST_BINS
     most = max(2, MOST_CENTER_NUMBERS // (data.n_clusters * length))
     if n_steps <= most:
         return path, 0
@@ -224,10 +234,10 @@ def _steps(path: Path, labels: Labels) -> list[dict[str, Any]]:
         {
             "bandwidth": _number(point.bandwidth),
             "objective": point.objective,
-            "inertia": point.inertia,
+            "inertia": _number(point.inertia),
             "n_iter": point.n_iter,
             "counts": point.counts.tolist(),
-            "moved": np.linalg.norm(point.centers - path.centers[0], axis=1).tolist(),
+            "moved": _numbers(lengths(point.centers.astype(np.float64) - path.centers[0])),
             "changed": int(np.count_nonzero(labels[i] != labels[max(i - 1, 0)])),
         }
         for i, point in enumerate(path)
@@ -240,14 +250,16 @@ def _patterns(data: Data, path: Path, labels: Labels) -> dict[str, Any]:
     for own, point in zip(labels, path, strict=True):
         distances = own_distances(data.X, own, point.centers)
         spread.append(_means_by(distances, own, data.n_clusters))
-        present = own if data.weight is None else np.where(data.weight > 0, own, -1)
+        present = labels_of_weight(own, data.weight)
         found.append(nearest_by(distances, present, data.n_clusters, N_EXEMPLARS))
     nearest, rows = _few_enough(np.stack(found), data)
     by_terms = data.pattern == "terms"
+    low, high = _limits(data.X)
+    reach = high / 2 - low / 2
     patterns: dict[str, Any] = {
         "pattern": data.pattern,
         "centers": _terms(path.centers, N_CENTER_TERMS) if by_terms else path.centers.tolist(),
-        "feature_ranges": _feature_ranges(data.X) if data.pattern == "profile" else None,
+        "feature_ranges": _ranges(low, high) if data.pattern == "profile" else None,
         "spread": spread,
         "exemplars": [[[r for r in own if r >= 0] for own in step] for step in nearest.tolist()],
         "exemplar_rows": rows.tolist(),
@@ -255,15 +267,12 @@ def _patterns(data: Data, path: Path, labels: Labels) -> dict[str, Any]:
             pattern
             for first in range(0, len(rows), 256)
             for values in [data.dense(rows[first : first + 256])]
-            for pattern in (_terms(values, N_TERMS) if by_terms else _rounded(values))
+            for pattern in (_terms(values, N_TERMS) if by_terms else _rounded(values, reach))
         ],
     }
     if data.classes is not None and data.class_names is not None:
-        n_classes = len(data.class_names)
         patterns["exemplar_classes"] = data.classes[rows].tolist()
-        patterns["class_counts"] = [
-            _table(own, data.classes, data.n_clusters, n_classes).tolist() for own in labels
-        ]
+        patterns["commonest"] = [_commonest(own, data.classes, data.n_clusters) for own in labels]
     return patterns
 
 
@@ -289,16 +298,31 @@ def _terms(values: Any, n_terms: int) -> Any:
     ]
 
 
-def _rounded(values: Doubles) -> list[list[float]]:
-    """Return numbers to five digits, which is enough to look at."""
-    return [[float(f"{value:.5g}") for value in row] for row in values]
+def _rounded(values: Doubles, reach: Doubles) -> list[list[float]]:
+    """Return numbers to a 100,000th of what each column reaches, which is enough to look at."""
+    with np.errstate(divide="ignore"):
+        decimals = 5 - np.floor(np.log10(reach))
+    digits = [
+        int(d) if np.isfinite(d) else None for d in np.broadcast_to(decimals, values.shape[1])
+    ]
+    return [
+        [value if d is None else round(value, d) for value, d in zip(row, digits, strict=True)]
+        for row in values.tolist()
+    ]
 
 
-def _feature_ranges(X: Any) -> list[list[float]] | None:
-    """Return the least and greatest of each feature, or None where one scale suits them all."""
-    low, high = np.min(X, axis=0), np.max(X, axis=0)
-    lengths = (high - low)[high > low]
-    if len(lengths) == 0 or lengths.max() <= UNLIKE * np.median(lengths):
+def _limits(X: Any) -> tuple[Doubles, Doubles]:
+    """Return the least and the greatest value of each feature."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    if is_sparse(X):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+
+
+def _ranges(low: Doubles, high: Doubles) -> list[list[float]] | None:
+    """Return the limits of each feature, or None where one scale suits them all."""
+    widths = (high / 2 - low / 2)[high > low]
+    if len(widths) == 0 or widths.max() <= UNLIKE * np.median(widths):
         return None
     ranges: list[list[float]] = np.stack([low, high], axis=1).tolist()
     return ranges
@@ -307,15 +331,16 @@ def _feature_ranges(X: Any) -> list[list[float]] | None:
 def _means_by(values: Doubles, labels: Labels, n_clusters: int) -> list[float | None]:
     counts = np.bincount(labels, minlength=n_clusters)
     sums = np.bincount(labels, weights=values, minlength=n_clusters)
-    return [float(s / n) if n else None for s, n in zip(sums, counts, strict=True)]
+    return [_number(s / n) if n else None for s, n in zip(sums, counts, strict=True)]
 
 
-def _table(labels: Labels, classes: Labels, n_clusters: int, n_classes: int) -> Labels:
-    """Return how many rows of each class each cluster has."""
-    cells = np.bincount(
-        labels.astype(np.intp) * n_classes + classes, minlength=n_clusters * n_classes
-    )
-    return cells.reshape(n_clusters, n_classes)
+def _commonest(labels: Labels, classes: Labels, n_clusters: int) -> list[list[int] | None]:
+    """Return the commonest class of each cluster and how many rows have it; None without rows."""
+    found: list[list[int] | None] = []
+    for k in range(n_clusters):
+        counts = np.bincount(classes[labels == k])
+        found.append([int(counts.argmax()), int(counts.max())] if len(counts) else None)
+    return found
 
 
 def _map(data: Data, path: Path, shown: Indices) -> dict[str, Any]:
@@ -324,37 +349,44 @@ def _map(data: Data, path: Path, shown: Indices) -> dict[str, Any]:
     return {
         "axes": list(projection.axis_labels),
         "rows": shown.tolist(),
-        "places": [[float(f"{value:.6g}") for value in axis] for axis in places.T],
+        "places": [axis for [axis] in (_rounded(a[None], np.ptp(a)) for a in places.T)],
         "centers": [projection.forward(centers).tolist() for centers in path.centers],
         "classes": None if data.classes is None else data.classes[shown].tolist(),
     }
 
 
 def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
-    """Return histograms and densities of one feature, by cluster and bandwidth."""
+    """Return histograms and densities of one feature, by cluster and bandwidth.
+
+    Where the chart is coarser than a bandwidth, its step takes the place of the bandwidth.
+    """
     values = data.dense(np.arange(data.n_rows))[:, 0]
     low, high = limits(values, path.centers[-1])
     bounds = edges(values, low, high)
     grid = np.linspace(bounds[0], bounds[-1], N_PLACES)
     scale = scales_of(model, data.X, data.weight) if model.adaptive else data.scale
     ground = Ground.of(values[:, None], model.kernel, data.weight, scale)
-    rows_in_a_bin = data.n_rows * (bounds[1] - bounds[0]) / ground.weight.sum()
-    densities = [
+    width, finest = bounds[1] - bounds[0], grid[1] - grid[0]
+    heights = [
         None
         if np.isinf(bandwidth)
-        else _rounded(rows_in_a_bin * ground.weights_along(grid, own, data.n_clusters, bandwidth))
+        else width * ground.weights_along(grid, own, data.n_clusters, max(bandwidth, finest))
         for own, bandwidth in zip(labels, path.bandwidths, strict=True)
     ]
     counts = [
-        [np.histogram(values[own == k], bounds)[0].tolist() for k in range(data.n_clusters)]
+        [
+            np.histogram(values[own == k], bounds, weights=ground.weight[own == k])[0].tolist()
+            for k in range(data.n_clusters)
+        ]
         for own in labels
     ]
     return {
         "edges": bounds.tolist(),
         "outside": int(np.count_nonzero((values < bounds[0]) | (values > bounds[-1]))),
+        "weighted": data.weight is not None,
         "counts": counts,
         "grid": grid.tolist(),
-        "densities": densities,
+        "densities": [None if h is None else _rounded(h, h.max()) for h in heights],
     }
 
 
@@ -384,3 +416,7 @@ def _redundant(model: Any) -> dict[str, Any]:
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def _numbers(values: Doubles) -> list[float | None]:
+    return [_number(value) for value in values]

@@ -5,7 +5,9 @@
 // (update), which is quick.
 
 const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const axisTitle = (text) => ({ title: { text: plain(short(text)), standoff: 8 } });
+const axisTitle = (text) => ({
+  title: { text: plain(short(text)), standoff: 8, font: { size: innerWidth < 500 ? 10 : 12 } },
+});
 const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" };
 const upright = (x, line) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line });
 
@@ -18,16 +20,18 @@ function baseLayout({ axes, ...extra }) {
     font: { color: theme("--ink"), family: "system-ui, sans-serif", size: 12 },
     margin: { l: 60, r: 15, t: 35, b: 50 },
     hovermode: "closest",
+    uirevision: "kept", // zoom and legend outlast a change of theme
     hoverlabel: { align: "left" },
     ...extra,
     ...Object.fromEntries(styled),
   };
 }
 
-/** Black or white, whichever is read more easily on a colour. */
+/** Black or white, whichever has more contrast with a colour. */
 function readable(hex) {
-  const [red, green, blue] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  return 0.3 * red + 0.59 * green + 0.11 * blue > 140 ? "#000000" : "#ffffff";
+  const linear = (part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const [red, green, blue] = [1, 3, 5].map((i) => linear(parseInt(hex.slice(i, i + 2), 16) / 255));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** Rows, on a canvas below the chart, since thousands of them must follow the slider at once. */
@@ -141,13 +145,15 @@ function mapChart() {
 
 /** One feature: how many rows of each cluster there are, and the density of each. */
 function lineChart() {
-  const { edges, counts, grid, densities, outside } = report.line;
+  const { edges, counts, grid, densities, outside, weighted } = report.line;
   const middles = edges.slice(1).map((edge, i) => (edge + edges[i]) / 2);
   const shadings = ["", "/", "\\", "x", "-", "|", "+", "."];
   const shading = (k) => shadings[Math.floor(k / report.colors.length) % shadings.length];
   const place = (step, k) => report.map.centers[step][k][0];
   const heights = (step) => [...counts[step], ...clusters.map((k) => densities[step]?.[k] ?? [])];
+  const few = clusters.length <= 20;
   const lines = (step) => {
+    if (!few) return [];
     const held = clusters.filter((k) => report.steps[step].counts[k] > 0).map((k) => place(step, k)).sort((a, b) => a - b);
     return [
       ...held.slice(1).map((x, i) => upright((x + held[i]) / 2, { color: theme("--ink"), width: 2 })),
@@ -159,7 +165,7 @@ function lineChart() {
     const bars = clusters.map((k) => ({
       name: `cluster ${k}`, type: "bar", x: middles, y: values[k], width: edges[1] - edges[0], legendgroup: k,
       marker: { color: color(k), opacity: 0.6, line: { width: 0 }, pattern: { shape: shading(k) } },
-      hovertemplate: `%{y} rows of cluster ${k} near %{x:.5g}<extra></extra>`,
+      hovertemplate: `%{y:.6g} ${weighted ? "weight" : "rows"} of cluster ${k} near %{x:.5g}<extra></extra>`,
     }));
     const curves = clusters.map((k) => ({
       name: `density ${k}`, mode: "lines", x: grid, y: values[clusters.length + k], showlegend: false,
@@ -168,14 +174,14 @@ function lineChart() {
     return [...bars, ...curves];
   };
   const layout = (step) => baseLayout({
-    axes: { xaxis: { ...axisTitle(report.map.axes[0]), range: [edges[0], edges.at(-1)] }, yaxis: { title: { text: "rows in a bin" }, rangemode: "tozero" } },
-    barmode: "stack", bargap: 0, shapes: lines(step), dragmode: "zoom", legend, showlegend: true,
+    axes: { xaxis: { ...axisTitle(report.map.axes[0]), range: [edges[0], edges.at(-1)] }, yaxis: { title: { text: weighted ? "weight in a bin" : "rows in a bin" }, rangemode: "tozero" } },
+    barmode: "stack", bargap: 0, shapes: lines(step), dragmode: "zoom", legend, showlegend: few,
   });
   const update = (step) => Plotly.update("map", { y: heights(step) }, { shapes: lines(step) });
   return {
     id: "map", traces, layout, update, title: "Histogram and density of each cluster",
-    caption: "Curves: the kernel density of each cluster, scaled to the bars; K-means has none. Solid lines: " +
-      "where clusters meet. Dotted lines: centroids. Drag over a part to enlarge it, double click to go back." +
+    caption: "Curves: the kernel density of each cluster, with the area of its bars, and no finer than the chart; K-means " +
+      `has none. ${few ? "Solid lines: where clusters meet. Dotted lines: centroids. " : ""}Drag over a part to enlarge it, double click to go back.` +
       (outside ? ` ${whole(outside)} of the ${whole(report.n_rows)} rows lie beyond the axis, and centroids may on their way.` : ""),
   };
 }

@@ -36,10 +36,9 @@ function columns() {
     .filter(({ clusters: pair }) => pair.includes(k))
     .map(({ clusters: [a, b] }) => (a === k ? b : a));
   const common = (step, k) => {
-    if (!rows(step, k)) return "–";
-    const counts = report.class_counts[step][k];
-    const best = counts.indexOf(Math.max(...counts));
-    return element("bdi", {}, `${short(report.class_names[best])} (${percent(counts[best] / rows(step, k))})`);
+    if (!report.commonest[step][k]) return "–";
+    const [best, count] = report.commonest[step][k];
+    return element("bdi", {}, `${short(report.class_names[best])} (${percent(count / rows(step, k))})`);
   };
   return [
     ["cluster", (step, k) => chip(k)],
@@ -86,17 +85,19 @@ function show(step) {
 }
 
 function play(on) {
-  clearInterval(playing);
+  clearTimeout(playing);
   playing = null;
   if (on && nSteps > 1) {
     if (current === nSteps - 1) show(0);
-    playing = setInterval(() => {
-      show(current + 1);
-      if (current === nSteps - 1) play(false);
-    }, pause);
+    playing = setTimeout(playOn, pause);
   }
   byId("play").textContent = playing === null ? "Play" : "Stop";
-  byId("play").setAttribute("aria-pressed", playing !== null);
+}
+
+function playOn() {
+  show(current + 1);
+  playing = setTimeout(playOn, pause);
+  if (current === nSteps - 1) play(false);
 }
 
 function stepTo(step) {
@@ -165,7 +166,10 @@ function begin() {
   const draw = () => charts.forEach(({ id, traces, layout }) => Plotly.react(id, traces(current), layout(current), options));
   draw();
   show(current);
-  if (charts[0].redraw) byId("map").on("plotly_afterplot", charts[0].redraw);
+  if (charts[0].redraw) {
+    byId("map").on("plotly_afterplot", charts[0].redraw);
+    byId("map").on("plotly_relayouting", charts[0].redraw);
+  }
 
   slider.addEventListener("input", () => stepTo(Number(slider.value)));
   byId("play").addEventListener("click", () => play(playing === null));
@@ -176,6 +180,7 @@ function begin() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
     if (event.key === " " && event.target.closest("button")) return; // which it presses
+    if (event.target.closest(".scroll")) return; // which it scrolls
     event.preventDefault();
     keys[event.key]();
   });

@@ -4,13 +4,13 @@
 const exemplarIndex = new Map(report.exemplar_rows.map((row, i) => [row, i]));
 const exemplarValue = (row) => report.exemplar_values[exemplarIndex.get(row)];
 
-const everyCentroid = () => report.centers.flat();
+const everyPattern = () => extent([...report.centers.flat(), ...report.exemplar_values]);
 const paints = { image: imagePainter, profile: profilePainter, terms: termsPainter, values: valuesPainter };
 
 /** Rows as images, dark where values are great; with three channels in their own colours. */
 function imagePainter() {
   const [height, width, channels] = report.image_shape;
-  const [low, high] = extent([...everyCentroid(), ...report.exemplar_values]);
+  const [low, high] = everyPattern();
   const grade = (value) => (255 * (value - low)) / (high - low);
   const picture = (values, name, describe) => {
     const canvas = element("canvas", { class: `picture ${name}`, width, height, role: "img", "aria-label": describe, title: describe });
@@ -39,7 +39,7 @@ function imagePainter() {
 /** Rows as lines over their features; each feature over its own range where these differ much. */
 function profilePainter() {
   const n = report.n_features;
-  const [low, high] = extent([...everyCentroid(), ...report.exemplar_values]);
+  const [low, high] = everyPattern();
   const ranges = report.feature_ranges;
   const [width, height, left, right, top, bottom] = [320, 130, 36, 30, 8, 18];
   const spacing = (width - left - right) / (n - 1);
@@ -58,11 +58,11 @@ function profilePainter() {
     return made;
   };
   const labels = () => {
-    const bounds = ranges ? ["low", "high"] : [format(low), format(high)];
+    const bounds = ranges ? ["low", "high"] : [format(low, high - low), format(high, high - low)];
     const all = n <= 5;
     const names = (all ? [...Array(n).keys()] : [0, n - 1]).map((d) =>
-      label(across(d), height - 5, featureName(d), all ? "middle" : d ? "end" : "start", all ? Math.floor(spacing / 5.8) : 22));
-    return [label(left - 4, top + 6, bounds[1], "end", 8), label(left - 4, height - bottom, bounds[0], "end", 8), ...names];
+      label(across(d), height - 5, featureName(d), all ? "middle" : d ? "end" : "start", all ? Math.floor(Math.min(spacing, 2 * right) / 5.8) : 22));
+    return [label(left - 4, top + 6, bounds[1], "end", 6), label(left - 4, height - bottom, bounds[0], "end", 6), ...names];
   };
   return (k, center, rows) => {
     const frame = vector("path", { d: `M${left} ${top}V${height - bottom}H${width - right}`, fill: "none", stroke: "var(--line)" });
@@ -78,9 +78,11 @@ function termsPainter() {
   const bar = ([feature, value], most, k) => {
     const made = element("span", { class: "bar" });
     made.style.width = `${(100 * Math.abs(value)) / most}%`;
-    made.style.background = color(k);
+    made.style.setProperty("--own", color(k));
+    if (value < 0) made.classList.add("negative");
     const name = featureName(feature);
-    return element("li", { title: `${name}: ${format(value)}` }, element("bdi", {}, name), made);
+    const number = element("span", { class: "number" }, format(value));
+    return element("li", { title: name }, element("bdi", {}, name), element("span", {}, made), number);
   };
   return (k, center, rows) => {
     const terms = center.slice(0, 12);
@@ -95,14 +97,18 @@ function termsPainter() {
 
 /** One or two features as numbers. */
 function valuesPainter() {
+  const reach = [...Array(report.n_features).keys()].map((d) => {
+    const [low, high] = extent([report.exemplar_values.map((values) => values[d])]);
+    return high - low;
+  });
   return (k, center, rows) => [
     element("ul", { class: "values" }, ...center.map((value, d) =>
-      element("li", {}, element("bdi", {}, featureName(d)), element("span", {}, format(value))))),
+      element("li", {}, element("bdi", {}, featureName(d)), element("span", {}, format(value, reach[d]))))),
     element("p", { class: "near" }, rows.length ? `nearest rows: ${rows.slice(0, 8).join(", ")}` : "no rows"),
   ];
 }
 
-/** How many of some rows are of each class, the eight commonest on the page by name. */
+/** How many of some rows are of each class; of more than twelve classes, their eight commonest. */
 function classBars(rows) {
   const counts = report.class_names.map(() => 0);
   for (const row of rows) counts[report.exemplar_classes[exemplarIndex.get(row)]] += 1;
@@ -120,11 +126,11 @@ function classBars(rows) {
 
 function patternCards() {
   const paint = paints[report.pattern]();
-  const n = Math.max(...report.exemplars.flat().map((rows) => rows.length), 0);
+  const n = { terms: 3, values: 8 }[report.pattern] ?? extent([report.exemplars.flat().map((rows) => rows.length)])[1];
   const scale = report.pattern === "profile" && report.feature_ranges ? " Each feature is drawn over its own range." : "";
   const bars = report.class_names ? " Bars: classes of these rows." : "";
   byId("patterns-caption").textContent =
-    `Each centroid with the ${n} rows of its cluster nearest to it, the nearest first.${bars}${scale}`;
+    `Each centroid with up to ${n} rows of its cluster nearest to it, the nearest first.${bars}${scale}`;
   return (step) => {
     const cards = clusters.map((k) => {
       const rows = report.exemplars[step][k];

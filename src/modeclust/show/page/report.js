@@ -21,7 +21,14 @@ function vector(tag, attributes = {}, ...children) {
   return made;
 }
 
-const format = (value) => (value === null ? "–" : String(Number(value.toPrecision(4))));
+/** A number to four digits of what such numbers differ by, and at least of itself. */
+function format(value, reach = Math.abs(value)) {
+  if (value === null) return "–";
+  if (value === 0 || !(reach > 0)) return String(value);
+  const digits = 4 + Math.max(0, Math.ceil(Math.log10(Math.abs(value) / reach)));
+  const whole = Math.floor(Math.log10(Math.abs(value))) + 1;
+  return String(Number(value.toPrecision(Math.min(17, Math.max(digits, whole > 9 ? 4 : whole)))));
+}
 const whole = (value) => value.toLocaleString("en");
 const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
 const featureName = (d) => (report.feature_names ? report.feature_names[d] : `x${d}`);
@@ -31,7 +38,10 @@ const stepName = (step) =>
 /** Names from the data, as text for Plotly, which reads a few tags and escapes. */
 const plain = (text) =>
   String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-const short = (text, most = 40) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+function short(text, most = 40) {
+  const signs = [...text]; // whole ones, also those of two parts
+  return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : text;
+}
 
 const color = (k) => report.colors[k % report.colors.length];
 const symbol = (k) =>
@@ -63,8 +73,9 @@ const outlines = {
 
 /** The cluster's number beside its colour and symbol. */
 function chip(k) {
-  const mark = vector("path", { d: outlines[symbol(k)], fill: color(k) });
-  const picture = vector("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" }, mark);
+  const rim = { stroke: "var(--ink)", "stroke-width": 0.8 };
+  const mark = vector("path", { d: outlines[symbol(k)], fill: color(k), ...rim });
+  const picture = vector("svg", { viewBox: "-1 -1 16 16", "aria-hidden": "true" }, mark);
   return element("span", { class: "chip" }, picture, String(k));
 }
 
