@@ -1,6 +1,8 @@
 """The explorer page, in a real browser."""
 
+import base64
 import csv
+import io
 import json
 import os
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from browser import OPTIONS, find_browser
+from PIL import Image
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
 from modeclust import KModes, estimate_bandwidth
@@ -445,12 +448,21 @@ def test_a_theme_change_keeps_the_zoom(moons, open_page):
 
 def test_rows_stay_with_the_axes(moons, open_page):
     page = open_page(moons.path, width=1100)
-    drawn = []
     for bounds in ([-2, 3], [0, 1], [-2, 3]):
         page.evaluate(f"Plotly.relayout('map', {{'xaxis.range': {bounds}}})")
-        drawn.append(page.evaluate("document.getElementById('rows').toDataURL()"))
-    assert drawn[0] != drawn[1]
-    assert drawn[0] == drawn[2]
+        address, places = page.evaluate(
+            """() => {
+                const {xaxis, yaxis} = document.getElementById("map")._fullLayout;
+                const places = report.map.rows.map((_, i) => [
+                    xaxis._offset + xaxis.d2p(report.map.places[0][i]),
+                    yaxis._offset + yaxis.d2p(report.map.places[1][i])]);
+                return [document.getElementById("rows").toDataURL(), places];
+            }"""
+        )
+        picture = np.array(Image.open(io.BytesIO(base64.b64decode(address.partition(",")[2]))))
+        shown = (moons.X[:, 0] > bounds[0] + 0.01) & (moons.X[:, 0] < bounds[1] - 0.01)
+        columns, lines = np.round(np.array(places)[shown]).astype(int).T
+        assert np.all(picture[lines, columns, 3] > 0)
 
 
 @pytest.mark.parametrize("width", [320, 360, 800, 1600])
