@@ -154,6 +154,7 @@ def test_the_slider_moves_the_pictures(digits, open_page, step):
 
 def test_cards_show_the_nearest_rows_and_their_classes(digits, open_page):
     page = open_page(digits.path)
+    assert "up to 20 rows" in page.locator("#patterns-caption").inner_text()
     for k in (0, 4):
         own = np.flatnonzero(digits.model.labels_ == k)
         away = np.linalg.norm(digits.X[own] - digits.model.cluster_centers_[k], axis=1)

@@ -126,7 +126,7 @@ function classBars(rows) {
 
 function patternCards() {
   const paint = paints[report.pattern]();
-  const n = { terms: 3, values: 8 }[report.pattern] ?? extent([report.exemplars.flat().map((rows) => rows.length)])[1];
+  const n = { terms: 3, values: 8 }[report.pattern] ?? report.exemplars.flat().reduce((most, rows) => Math.max(most, rows.length), 0);
   const scale = report.pattern === "profile" && report.feature_ranges ? " Each feature is drawn over its own range." : "";
   const bars = report.class_names ? " Bars: classes of these rows." : "";
   byId("patterns-caption").textContent =
