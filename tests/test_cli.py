@@ -37,6 +37,7 @@ from modeclust.cli.options import (
     complete_data,
 )
 from modeclust.datasets import DATASETS
+from modeclust.estimators.saving import write_model
 from modeclust.kernels import KERNELS
 from modeclust.tables import read_table, write_columns
 
@@ -320,7 +321,7 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["iris.csv"], "Column 'kind' holds text"),
         (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
         (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
-        (["iris.csv", "--columns", "sl", "-k", "0"], "n_clusters"),
+        (["iris.csv", "--columns", "sl", "-k", "0"], "'--clusters': .* 1"),
         (["iris.csv", "--columns", "sl", "-k", "1000"], "n_clusters=1000 is more than"),
         (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
@@ -328,7 +329,12 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
         (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
         (["iris", "--jobs", "0"], "n_jobs must not be 0"),
-        (["iris", "--seed", "-1"], "random_state"),
+        (["iris", "--seed", "-1"], "'--seed': .* 0"),
+        (["iris", "--n-init", "0"], "'--n-init': .* 1"),
+        (["iris", "--n-bandwidths", "0"], "'--n-bandwidths': .* 1"),
+        (["iris", "--columns", "x,x"], "must name a column once"),
+        (["irs", "-o", "out"], "did you mean 'iris'"),
+        ([""], "No built-in data ''; there are"),
         (["iris", "--label-column", "x"], "has no columns of labels"),
         (["iris", "--columns", "x9"], "'iris' has no column 'x9'"),
         (["irs"], "No built-in data 'irs'; .* did you mean 'iris'"),
@@ -360,9 +366,82 @@ def test_bad_input_gets_one_line_and_leaves_nothing(arguments, message, here):
     assert names() == before
 
 
-def test_usage_errors_are_typers(here):
-    for arguments in (["fit", "iris"], ["fit", "iris", "-k", "x"], ["nothing"], ["fit", "--no"]):
-        assert invoke(*arguments, code=2).stdout == ""
+def test_usage_errors_are_one_line_with_a_hint(here):
+    for arguments in (
+        ["fit", "iris"],
+        ["fit", "iris", "-k", "x"],
+        ["fit", "iris", "-k", "3", "--kernel", "nope"],
+        ["fit", "--no"],
+        ["predict", "a", "b"],
+    ):
+        assert refused(*arguments).endswith(f" {arguments[0]} --help)\n")
+    assert refused("nothing").startswith("error: No such command 'nothing' (")
+    assert "Usage:" in invoke(code=2).output
+    assert invoke("--version").output.startswith("modeclust ")
+
+
+def test_a_model_whose_notes_do_not_fit_is_refused(here):
+    model = KModes(3, n_bandwidths=3, n_init=2, random_state=0).fit(IRIS.data)
+    ones = np.ones(4)
+    for notes in (
+        {"columns": ["a"]},
+        {"columns": "abcd"},
+        {"columns": [1, 2, 3, 4]},
+        {"scaling": [1]},
+        {"scaling": {"scale": ones}},
+        {"scaling": {"mean": None, "scale": [1.0] * 4}},
+        {"scaling": {"mean": ones[:3], "scale": ones}},
+        {"scaling": {"mean": None, "scale": 0 * ones}},
+        {"classes": [1, 2, 3]},
+        {"data": 5},
+    ):
+        write_model("model.npz", model, notes)
+        (name,) = notes
+        assert f"'model.npz' holds no usable model: the note '{name}'" in refused(
+            "info", "model.npz"
+        )
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_very_large_values(here):
+    rows = np.random.RandomState(0).rand(30, 2) * 1e308
+    np.save("data.npy", rows)
+    told = json.loads(invoke("fit", "data.npy", *QUICK, "--json").stdout)
+    assert told["inertia"] is None
+    invoke("predict", "data.modes", "data.npy", "-o", "new.npy")
+    assert json.loads(invoke("info", "data.modes", "--json").stdout)["n_clusters"] == 3
+
+
+def test_a_name_that_is_not_utf_8(tmp_path):
+    name = os.fsdecode(b"iris-\xff")
+    FRAME.drop("kind").write_csv(tmp_path / "iris.csv")
+    (tmp_path / "iris.csv").rename(tmp_path / f"{name}.csv")
+    done = run("fit", f"{name}.csv", *QUICK, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = json.loads(done.stdout)
+    assert (told["data"], told["folder"]) == ("iris-\ufffd.csv", "iris-\ufffd.modes")
+    assert names(tmp_path) == [f"{name}.csv", f"{name}.modes"]
+    report = json.loads((tmp_path / f"{name}.modes" / "report.json").read_text())
+    assert report["title"] == "iris-\ufffd.csv"
+    done = run("explore", f"{name}.csv", *QUICK, "--no-open", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / f"{name}-report.html").exists()
+    done = run("predict", f"{name}.modes", f"{name}.csv", "-o", f"{name}.npy", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["info", "out"], ["info", "out", "--json"]]
+)
+def test_a_closed_pipe_is_met_in_silence(arguments, here):
+    invoke("fit", "iris", *QUICK, "-o", "out")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "modeclust", *arguments], stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_hostile_names_are_printed_as_they_are(here):
@@ -467,7 +546,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path):
 
     done = run("fit", "iris", *QUICK, cwd=tmp_path, preexec_fn=limit)
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"error: .*report\.html': File too large\n", done.stderr)
+    assert re.fullmatch(r"error: 'iris\.modes/report\.html': File too large\n", done.stderr)
     assert names(tmp_path) == []
 
 

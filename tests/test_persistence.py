@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 import zipfile
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -281,6 +281,102 @@ def test_files_with_another_text_are_refused(changes, message, small, tmp_path):
     path.write_bytes(rewritten(small[1], **changes))
     with pytest.raises(ModelFileError, match=message):
         load(path)
+
+
+ARRAYS = {
+    "nan": np.array([[0.0, np.nan], [1.0, 1.0]]),
+    "narrow": np.zeros((2, 1)),
+    "wide": np.zeros((2, 3)),
+    "none": np.zeros((0, 2)),
+    "whole": np.zeros((2, 2), dtype=int),
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        *(({"cluster_centers_": value}, "cluster_centers_ must be") for value in ARRAYS.values()),
+        ({"cluster_centers_": None}, "cluster_centers_ must be .* got NoneType"),
+        ({"n_features_in_": 3}, "cluster_centers_ must be .*n_features_in_=3"),
+        ({"n_features_in_": None}, "cluster_centers_ must be"),
+        ({"labels_": np.array([0, 2])}, "labels_ must be whole numbers from 0 to 1"),
+        ({"labels_": np.array([-1, 0])}, "labels_ must be"),
+        ({"labels_": np.array([0.0, 1.0])}, "labels_ must be"),
+        ({"labels_": 5}, "labels_ must be"),
+        ({"counts_": 5}, "counts_ must be 2 whole numbers, got int '5'"),
+        ({"counts_": np.array([1, 2, 3])}, "counts_ must be"),
+        ({"bandwidth_": -1.0}, "bandwidth_ must be a number > 0"),
+        ({"bandwidth_": np.nan}, "bandwidth_ must be"),
+        ({"bandwidth_": "x"}, "bandwidth_ must be"),
+        ({"path_": 5}, "path_ must be"),
+        ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ must be 2"),
+        ({"labels_": [[1], [1, 2]]}, "labels_ must be"),
+        ({"redundancy_": 5}, "redundancy_ must be"),
+        ({"_sklearn_output_config": 5}, "_sklearn_output_config must be a dict"),
+        ({"predict": 5}, "no attribute 'predict'"),
+        ({"__class__": 5}, "no attribute '__class__'"),
+        ({"_skl_callbacks": 5}, "no attribute '_skl_callbacks'"),
+        ({"_measure": 5}, "no attribute '_measure'"),
+        ({"other": 5}, "no attribute 'other'"),
+        ({"kernel": "other"}, "'kernel' parameter"),
+    ],
+)
+def test_state_that_does_not_fit_is_refused(changes, message, small, tmp_path):
+    state = vars(small[0]) | changes
+    path = tmp_path / "model.npz"
+    write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
+    with pytest.raises(ModelFileError, match=message) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_path_that_does_not_fit_is_refused(small, tmp_path):
+    model, path = small[0], tmp_path / "model.npz"
+    for name in ("centers", "bandwidths", "objectives", "inertias", "counts", "n_iter"):
+        other = replace(model.path_, **{name: getattr(model.path_, name)[..., :0]})
+        state = vars(model) | {"path_": other}
+        write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
+        with pytest.raises(ModelFileError, match="path_ must be a path of 2 centroids"):
+            load(path)
+
+
+def test_a_landscape_that_does_not_fit_is_refused(tmp_path):
+    path = tmp_path / "model.npz"
+    for name in ("mean-shift", "mean-shift CSR"):
+        model = fitted(name)
+        n_rows, width = model._landscape.X.shape
+        for changes in (
+            {"X": np.zeros((n_rows, width - 1))},
+            {"X": sparse.csr_array((n_rows, width + 1))},
+            {"X": sparse.csc_array(np.ones((n_rows, width)))},
+            {"X": np.full((n_rows, width), np.nan)},
+            {"weight": np.ones(3)},
+            {"scale": 1},
+            {"order": np.full(n_rows, 10**9)},
+        ):
+            state = vars(model) | {"_landscape": replace(model._landscape, **changes)}
+            write_document(path, Document("0.1", "MeanShift", state, {}), MeanShift._saved_types)
+            with pytest.raises(ModelFileError, match="_landscape must be rows of 4 features"):
+                load(path)
+
+
+def test_state_that_lacks_something_is_refused(small, tmp_path):
+    path = tmp_path / "model.npz"
+    path.write_bytes(rewritten(small[1], state={}))
+    with pytest.raises(ModelFileError, match="it lacks n_features_in_, cluster_centers_, labels_"):
+        load(path)
+    path.write_bytes(rewritten(small[1], notes=[]))
+    with pytest.raises(ModelFileError, match="notes must be a dict, got list"):
+        load(path)
+
+
+def test_sparse_parts_with_indices_out_of_range_are_refused(tmp_path):
+    for part, value in (("indptr", 10**6), ("indices", -1000)):
+        matrix = CSR.copy()
+        getattr(matrix, part)[5] = value
+        write_document(tmp_path / "a", Document("0.1", "Thing", {"matrix": matrix}, {}))
+        with pytest.raises(ModelFileError, match="is damaged"):
+            read_document(tmp_path / "a", "0.1", {"Thing": ()})
 
 
 def test_a_file_of_an_older_version_is_read_with_defaults_for_what_it_lacks(small, tmp_path):

@@ -130,10 +130,13 @@ def read_text(text, tmp_path, name="data.csv", **options):
         ("a\tb\n1\t2\n", r"separated by tabs; name it \.tsv"),
         ("a,a,b\n1,2,3\n", "must differ, got 'a' more than once"),
         ("a,é\n1,2\n".encode("latin1"), "not UTF-8 .*iconv"),
-        ("a,b\n1,2\n".encode("utf-16"), "not UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "UTF-16; .*iconv -f UTF-16"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16"),
         (b"a,b\n1,\x00\n", "binary"),
         (gzip.compress(b"a,b\n1,2\n"), r"add \.gz to its name"),
-        ('a,b\n"1,2\n3,4\n', "cannot be read"),
+        ('a,b\n1,2\n"3,4\n5,6\n', "opened in line 3 is never closed"),
+        ('"a,b\n1,2\n3,4\n', "opened in line 1 is never closed"),
+        ('"a,b\n' + "1,2\n" * 50_000, "opened in line 1 is never closed"),
     ],
 )
 def test_texts_that_cannot_be_used(text, message, tmp_path):
@@ -151,6 +154,9 @@ def test_texts_that_cannot_be_used(text, message, tmp_path):
         "a, b\n1, 2\n3, 4\n",
         "a,b\n+1,2.\n3e0,4\n",
         "a,b\n1,2\n3,4",
+        "a,b\n1,2\n3,4\n\n\n",
+        "a,b\r\n1,2\r\n3,4\r\n\r\n",
+        "a,b\r1,2\r3,4\r",
     ],
 )
 def test_texts_that_just_work(text, tmp_path):
@@ -246,6 +252,9 @@ def test_arrays_that_are_no_table(tmp_path):
     refused("expected numbers in two dimensions", X=np.zeros((2, 2, 2)))
     refused("expected numbers", X=np.array([["a", "b"]]))
     refused("no rows", X=np.zeros((0, 2)))
+    refused("expected an array X, .* got none")
+    refused("array 'x0' has the name that a column", X=X, x0=np.zeros(3))
+    refused("got Python objects", X=X, y=np.array([{}, {}, {}]))
     refused("'x1' of .* first in row 1", X=np.array([[0, np.nan]]))
     np.save(tmp_path / "data.npy", np.array([{}, {}]), allow_pickle=True)
     with pytest.raises(TableError, match=r"cannot be read as the \.npy file"):
@@ -261,6 +270,71 @@ def test_sparse_npz(tmp_path):
     sparse.save_npz(tmp_path / "data.npz", sparse.csr_array([[0.0, np.inf]]))
     with pytest.raises(TableError, match=r"'x1' of .* first in row 1"):
         read_table(tmp_path / "data.npz")
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.bsr_array])
+def test_sparse_npz_with_indices_out_of_range(kind, tmp_path):
+    path = tmp_path / "data.npz"
+    for part, value in (("indptr", 10**6), ("indices", -1000), ("indices", 1000)):
+        matrix = kind(np.eye(9))
+        getattr(matrix, part)[5] = value
+        sparse.save_npz(path, matrix)
+        with pytest.raises(TableError, match=r"data\.npz' cannot be read") as caught:
+            read_table(path, ["x0"])
+        assert "\n" not in str(caught.value)
+    matrix = sparse.coo_array(np.eye(9))
+    matrix.col[5] = -1000
+    sparse.save_npz(path, matrix)
+    with pytest.raises(TableError, match="cannot be read"):
+        read_table(path)
+
+
+def test_arrays_of_booleans_are_numbers(tmp_path):
+    np.save(tmp_path / "data.npy", X > 2)
+    table = read_table(tmp_path / "data.npy")
+    assert table.X.dtype == np.float64
+    assert table.X.tolist() == [[0, 1], [1, 0], [1, 1]]
+    sparse.save_npz(tmp_path / "data.npz", sparse.csr_array(X > 2))
+    assert read_table(tmp_path / "data.npz").X.toarray().tolist() == table.X.tolist()
+    np.savez(tmp_path / "data.npz", X=X, w=[True, False, True])
+    assert read_table(tmp_path / "data.npz", weight_column="w").weight.tolist() == [1, 0, 1]
+
+
+def test_a_column_has_one_use(tmp_path):
+    text = "a,b,c\n1,2,3\n"
+    with pytest.raises(TableError, match="once, got 'a' more than once"):
+        read_text(text, tmp_path, columns=["a", "b", "a"])
+    for option in ("label_column", "weight_column"):
+        with pytest.raises(TableError, match="Column 'b' cannot be a feature and a label or"):
+            read_text(text, tmp_path, columns=["a", "b"], **{option: "b"})
+
+
+def test_files_with_another_ending_than_theirs(tmp_path):
+    def refused(message, name, content):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(TableError, match=message) as caught:
+            read_table(tmp_path / name)
+        assert "pickle" not in str(caught.value)
+
+    for name in ("data.npy", "data.npz"):
+        refused("cannot be read as .* does not begin as such files do", name, b"a,b\n1,2\n")
+    npy, npz = write(tmp_path / "a.npy").read_bytes(), write(tmp_path / "a.npz").read_bytes()
+    refused(r"seems to be an \.npy file", "data.npz", npy)
+    refused(r"seems to be an \.npz file", "data.npy", npz)
+
+
+def test_labels_and_weights_of_other_kinds(tmp_path):
+    path = tmp_path / "data.npz"
+    np.savez(path, X=X, y=np.array([1j, 2j, 3j]), t=np.array(["u", "v", "w"]))
+    with pytest.raises(TableError, match=r"'y' must hold classes .* got complex128"):
+        read_table(path, label_column="y")
+    with pytest.raises(TableError, match="'t' holds <U1, not numbers; weights are numbers"):
+        read_table(path, weight_column="t")
+    for column in ("x\n2", "\n2", "inf\n2"):
+        first, second = column.split("\n")
+        with pytest.raises(TableError, match=r"--weight-column\.") as caught:
+            read_text(f"a,w\n1,{first}\n2,{second}\n", tmp_path, weight_column="w")
+        assert "--columns" not in str(caught.value)
 
 
 def test_mtx_with_rubbish_in_place_of_the_last_end_of_line(tmp_path):

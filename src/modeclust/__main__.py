@@ -1,5 +1,6 @@
 """The entry of the command line."""
 
+import os
 import sys
 
 
@@ -16,7 +17,21 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
-    app(prog_name="modeclust")
+    try:
+        app(prog_name="modeclust")
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write what is left to write, in silence where nobody reads it any more."""
+    try:
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+    except BrokenPipeError:
+        # Python would flush once more, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,11 @@ def unused_name(path: str | os.PathLike[str]) -> Path:
     return Path(path).with_name(f".modeclust-{secrets.token_hex(6)}.part")
 
 
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return a path as text that can be written anywhere: not all names are UTF-8."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
 @contextmanager
 def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that appears at `path` when all of it is on the disk.

@@ -6,6 +6,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +16,7 @@ from scipy import sparse
 
 from modeclust.rows.reading import is_sparse
 
-GZIP = b"\x1f\x8b"
+GZIP, NPY, ZIP = b"\x1f\x8b", b"\x93NUMPY", b"PK"
 # What people write for a value that is not there.
 MISSING = ("", "?", "na", "n/a", "nan", "none", "null")
 MOST_LISTED = 10
@@ -73,15 +74,14 @@ class _Frame:
         self.notices = notices
         self._frame = frame
 
-    def matrix(self, names: Sequence[str]) -> npt.NDArray[Any]:
+    def matrix(self, names: Sequence[str], advice: str) -> npt.NDArray[Any]:
         """Return columns of numbers as float32 or float64; what is missing is NaN."""
         import polars as pl
 
-        columns = [_numbers(self._frame[name]) for name in names]
+        columns = [_numbers(self._frame[name], advice) for name in names]
         dtypes = {column.dtype for column in columns}
         kind = pl.Float32 if dtypes == {pl.Float32} else pl.Float64
-        # Names of columns must differ in a frame, and the same one may be asked for twice.
-        frame = pl.DataFrame([c.cast(kind).alias(str(j)) for j, c in enumerate(columns)])
+        frame = pl.DataFrame([column.cast(kind) for column in columns])
         return np.array(frame.to_numpy(), order="C")
 
     def column(self, name: str) -> npt.NDArray[Any]:
@@ -105,18 +105,26 @@ class _Matrix:
         if X.ndim != 2 or X.dtype.kind not in "biuf":
             raise TableError(f"expected numbers in two dimensions, got {X.dtype} in {X.ndim}")
         self.features = [f"x{j}" for j in range(X.shape[1])]
-        self._beside = {name: v for name, v in beside.items() if name not in self.features}
-        self.names = [*self.features, *self._beside]
-        self._X = X
+        if clash := beside.keys() & set(self.features):
+            raise TableError(
+                f"array {min(clash)!r} has the name that a column of the table has; give it another"
+            )
+        self._beside = beside
+        self.names = [*self.features, *beside]
+        self._X = X.astype(np.float64) if X.dtype.kind == "b" else X
 
-    def matrix(self, names: Sequence[str]) -> Any:
+    def matrix(self, names: Sequence[str], advice: str) -> Any:
         """Return columns of numbers."""
         if list(names) == self.features:
             return self._X
         if beside := [name for name in names if name in self._beside]:
-            if len(names) > 1 or self._beside[beside[0]].dtype.kind not in "biuf":
-                raise TableError(f"array {beside[0]!r} is no column of numbers beside the others")
-            return self._beside[beside[0]][:, np.newaxis]
+            array = self._beside[beside[0]]
+            if array.dtype.kind not in "biuf":
+                raise TableError(f"Array {beside[0]!r} holds {array.dtype}, not numbers; {advice}")
+            if len(names) > 1:
+                raise TableError(f"Array {beside[0]!r} is no column of the table; {advice}")
+            array = array.astype(np.float64) if array.dtype.kind == "b" else array
+            return array[:, np.newaxis]
         place = {name: j for j, name in enumerate(self.features)}
         return self._X[:, [place[name] for name in names]]
 
@@ -124,12 +132,12 @@ class _Matrix:
         """Return a column as it is."""
         if name in self._beside:
             return self._beside[name]
-        values = self.matrix([name])
+        values = self.matrix([name], "")
         return np.asarray(values.toarray() if is_sparse(values) else values)[:, 0]
 
 
-def _numbers(column: Any) -> Any:
-    """Return a polars column as numbers, or say that it holds something else."""
+def _numbers(column: Any, advice: str) -> Any:
+    """Return a polars column as numbers, or say that it holds something else and what to do."""
     import polars as pl
 
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
@@ -145,8 +153,8 @@ def _numbers(column: Any) -> Any:
         example = column.drop_nulls().first()
     kind = "text" if column.dtype == pl.String else str(column.dtype)
     raise TableError(
-        f"Column {column.name!r} holds {kind}, e.g. {str(example)[:40]!r}, and not numbers; leave "
-        "it out with --columns, or name it with --label-column."
+        f"Column {column.name!r} holds {kind}, e.g. {str(example)[:40]!r}, and not numbers; "
+        f"{advice}"
     )
 
 
@@ -161,7 +169,9 @@ def _read_text(path: Path, separator: str) -> _Frame:
     """Read csv or tsv; a first line of nothing but numbers is no header."""
     import polars as pl
 
-    content = _content(path)
+    content = _content(path).rstrip(b"\r\n")
+    if b"\n" not in content:  # lines that end as they once did on a Macintosh
+        content = content.replace(b"\r", b"\n")
     header = _header(content, separator)
     has_header = not all(_is_number(name) for name in header)
     notices = []
@@ -184,6 +194,7 @@ def _read_text(path: Path, separator: str) -> _Frame:
             infer_schema_length=None,
         )
     except pl.exceptions.PolarsError:
+        _find_open_quote(content, separator)
         _find_ragged_line(content, separator, len(names))
         raise
     if frame.height == 0:
@@ -195,6 +206,8 @@ def _header(content: bytes, separator: str) -> list[str]:
     """Return the fields of the first line, or say why this is no text of such fields."""
     if content.startswith(GZIP):
         raise TableError("the file is compressed; add .gz to its name")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TableError("the text is UTF-16; convert it, e.g. with iconv -f UTF-16 -t UTF-8")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -203,10 +216,16 @@ def _header(content: bytes, separator: str) -> list[str]:
             "convert it, e.g. with iconv -f LATIN1 -t UTF-8"
         ) from None
     if "\0" in text:
-        raise TableError("the file is binary, not text")
-    header = next((row for row in csv.reader(io.StringIO(text), delimiter=separator) if row), None)
+        raise TableError("the file is binary or UTF-16; expected text in UTF-8")
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    try:
+        header = next((row for row in rows if row), None)
+    except csv.Error:  # a field of very many lines
+        header = ["\n"]
     if header is None:
         raise TableError("the file is empty")
+    if any("\n" in name for name in header):
+        _find_open_quote(content, separator)
     for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
         if len(header) == 1 and other in header[0]:
             hint = "name it .tsv" if other == "\t" else "write it with " + _fields(separator)
@@ -216,6 +235,19 @@ def _header(content: bytes, separator: str) -> list[str]:
 
 def _fields(separator: str) -> str:
     return "tabs" if separator == "\t" else "commas"
+
+
+def _find_open_quote(content: bytes, separator: str) -> None:
+    """Refuse a quote that is never closed; there are two of any other."""
+    if content.count(b'"') % 2 == 0:
+        return
+    rows = csv.reader(io.StringIO(content.decode("utf-8-sig")), delimiter=separator)
+    line = 0
+    with suppress(csv.Error):  # a field of very many lines
+        for _ in rows:
+            line, last = rows.line_num, line
+        line = last
+    raise TableError(f'the quote (") that is opened in line {line + 1} is never closed')
 
 
 def _find_ragged_line(content: bytes, separator: str, n_fields: int) -> None:
@@ -253,23 +285,45 @@ def _read_ipc(path: Path) -> _Frame:
 def _read_npy(path: Path) -> _Matrix:
     if path.stat().st_size == 0:
         raise TableError("the file is empty")
+    with path.open("rb") as file:
+        _check_start(file, NPY)
     return _Matrix(np.load(path, mmap_mode="r", allow_pickle=False), {})
+
+
+def _check_start(file: BinaryIO, expected: bytes) -> None:
+    """Refuse a file that does not begin as expected; numpy would try to unpickle it."""
+    start = file.read(len(NPY))
+    file.seek(0)
+    if not start.startswith(expected):
+        for other, ending in ((NPY, ".npy"), (ZIP, ".npz")):
+            if start.startswith(other):
+                raise ValueError(f"it seems to be an {ending} file; name it so")
+        raise ValueError("it does not begin as such files do")
 
 
 def _read_npz(path: Path) -> _Matrix:
     content = io.BytesIO(_content(path))
+    _check_start(content, ZIP)
     with np.load(content, allow_pickle=False) as file:
         if "model.json" in file.files:
             raise TableError("this is a model; expected data")
         if {"format", "data", "shape"} <= set(file.files):
             content.seek(0)
-            return _Matrix(sparse.csr_array(sparse.load_npz(content)), {})
-        arrays = {name: file[name] for name in file.files}
+            matrix = sparse.load_npz(content)
+            if hasattr(matrix, "check_format"):  # the other formats check their indices
+                matrix.check_format(full_check=True)
+            return _Matrix(sparse.csr_array(matrix), {})
+        try:
+            arrays = {name: file[name] for name in file.files}
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise TableError("expected arrays of numbers or text, got Python objects") from None
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     name = "X" if "X" in arrays else tables[0] if len(tables) == 1 else None
     if name is None:
         raise TableError(
-            f"expected an array X, or one array in two dimensions, got {listed(arrays)}"
+            f"expected an array X, or one array in two dimensions, got {listed(arrays) or 'none'}"
         )
     X = arrays.pop(name)
     return _Matrix(X, {key: v for key, v in arrays.items() if v.shape == X.shape[:1]})

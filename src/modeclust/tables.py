@@ -3,6 +3,7 @@
 import difflib
 import gzip
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.files import written
+from modeclust.files import shown, written
 from modeclust.formats import WRITERS, Columns, TableError, ending_of, listed, open_columns
 from modeclust.rows.reading import is_sparse
 
 BLOCK_NUMBERS = 2**22
+TO_CLUSTER = "leave it out with --columns, or name it with --label-column."
+TO_WEIGH = "weights are numbers >= 0; name another column with --weight-column."
 
 
 class Table(NamedTuple):
@@ -53,6 +56,7 @@ def read_table(
     Table
         The rows, all numbers finite.
     """
+    check_distinct(columns or (), label_column, weight_column)
     source = open_columns(Path(path))
     asked = [*(columns or ()), label_column, weight_column]
     check_present([name for name in asked if name is not None], source.names, path)
@@ -60,18 +64,18 @@ def read_table(
         columns = [name for name in source.features if name not in (label_column, weight_column)]
     if not columns:
         raise TableError(f"{os.fspath(path)!r} has no column left to cluster by.")
-    X = source.matrix(columns)
+    X = source.matrix(columns, TO_CLUSTER)
     if X.shape[0] == 0:
         raise TableError(f"{os.fspath(path)!r} has no rows.")
-    _check_finite(X, columns, path)
+    _check_finite(X, columns, path, "choose other columns with --columns.")
     labels = weight = None
     if label_column is not None:
-        labels = _classes(source.column(label_column))
+        labels = _classes(source.column(label_column), label_column)
     if weight_column is not None:
-        weight = source.matrix([weight_column])
-        _check_finite(weight, [weight_column], path)
+        weight = source.matrix([weight_column], TO_WEIGH)
+        _check_finite(weight, [weight_column], path, "choose another --weight-column.")
         weight = (weight.toarray() if is_sparse(weight) else np.asarray(weight))[:, 0]
-    title = Path(path).name
+    title = shown(Path(path).name)
     return Table(X, list(columns), labels, weight, title=title, notices=tuple(source.notices))
 
 
@@ -91,12 +95,28 @@ def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
             WRITERS[ending](file, columns)
 
 
-def _classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _classes(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     """Return labels as classes: whole numbers as such, other fractions as text."""
+    if values.dtype.kind not in "biufSUmM":
+        raise TableError(
+            f"Array {name!r} must hold classes as numbers or text, got {values.dtype}; name "
+            "another one with --label-column."
+        )
     if values.dtype.kind != "f":
         return values
     whole = np.isfinite(values).all() and (values == np.round(values)).all()
     return values.astype(np.int64 if whole else str)
+
+
+def check_distinct(columns: Sequence[str], *others: str | None) -> None:
+    """Refuse a feature that is named twice, or that is used as label or weight as well."""
+    if twice := [name for name, times in Counter(columns).items() if times > 1]:
+        raise TableError(f"--columns must name a column once, got {listed(twice)} more than once.")
+    if both := [name for name in columns if name in others]:
+        raise TableError(
+            f"Column {listed(both)} cannot be a feature and a label or weight at once; leave it "
+            "out of --columns."
+        )
 
 
 def check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None:
@@ -110,7 +130,7 @@ def check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None
     raise TableError(f"{os.fspath(path)!r} has no column {listed(missing)}; {hint}")
 
 
-def _check_finite(X: Any, names: Sequence[str], path: Any) -> None:
+def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
     """Refuse what is missing or infinite, naming the first column and row of it."""
     step = max(1, BLOCK_NUMBERS // len(names))
     bad = np.zeros(len(names), dtype=np.int64)
@@ -132,5 +152,5 @@ def _check_finite(X: Any, names: Sequence[str], path: Any) -> None:
         raise TableError(
             f"Column {names[column]!r} of {os.fspath(path)!r} has {bad[column]} missing or "
             f"infinite {values}, first in row {row + 1} (from 1); fill them in, leave out "
-            "such rows, or choose other columns with --columns."
+            f"such rows, or {advice}"
         )

@@ -22,13 +22,27 @@ from modeclust.cli.options import (
     takes_job,
 )
 from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
+from modeclust.files import shown
 
 if TYPE_CHECKING:
     from modeclust.cli.job import Fit
 
+UsageError: Any = typer.BadParameter.__base__  # of click, which typer may bring itself
+
 
 class Commands(TyperGroup):
     """Turns what can go wrong with input into one line and an exit code."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line and end the process."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except UsageError as error:
+            if type(error).__name__ != "NoArgsIsHelpError":  # which has shown the help
+                hint = f" ({error.ctx.command_path} --help)" if error.ctx else ""
+                tell("error", f"{error.format_message().rstrip('.')}{hint}")
+            code = error.exit_code
+        sys.exit(code or 0)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -122,7 +136,7 @@ def explore(
     check_file(page, force=force)
     fitted, told = _fit(job)
     report(fitted).save(page)
-    told["page"] = str(page)
+    told["page"] = shown(page)
     if as_json:
         print_json(told)
     else:
@@ -152,7 +166,7 @@ def predict(
     labels, sizes = predict_labels(open_model(model), data)
     write_labels(output, labels)
     if as_json:
-        print_json({"output": str(output), "n_rows": len(labels), "counts": sizes})
+        print_json({"output": shown(output), "n_rows": len(labels), "counts": sizes})
     else:
         say(f"{len(labels):,} rows, in clusters of", ", ".join(f"{size:,}" for size in sizes))
         say("written to", output)
@@ -203,7 +217,7 @@ def _fit_to_folder(job: Job, folder: Path, *, force: bool) -> dict[str, Any]:
     fitted, told = _fit(job)
     with swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, job.ending)
-    return {**told, "folder": str(folder), "files": files}
+    return {**told, "folder": shown(folder), "files": files}
 
 
 def _print_fit(told: dict[str, Any]) -> None:

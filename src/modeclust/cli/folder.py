@@ -73,6 +73,13 @@ def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
             _swap(part, target)
         else:
             part.rename(target)
+    except OSError as error:
+        # The user knows the folder by the name that it was to have.
+        if error.errno is None:  # as polars raises it
+            raise OSError(str(error).replace(str(part), str(folder))) from error
+        name = str(folder) if error.filename is None else os.fsdecode(error.filename)
+        name = name.replace(str(part), str(folder))
+        raise OSError(error.errno, error.strerror, name) from error
     finally:
         if part.exists():
             _remove(part)

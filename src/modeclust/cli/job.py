@@ -12,12 +12,12 @@ import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
 from modeclust.algorithms.bandwidth import RULES
-from modeclust.cli.options import BUILT_IN, Job
+from modeclust.cli.options import BUILT_IN, Job, check_name
 from modeclust.cli.printing import Progress
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
 from modeclust.rows.reading import is_sparse
-from modeclust.tables import Table, check_present, read_table
+from modeclust.tables import Table, check_distinct, check_present, read_table
 from modeclust.validation import Doubles
 
 
@@ -134,6 +134,7 @@ def read_data(
 ) -> Table:
     """Return the data of a name: a file, or built-in data."""
     if data not in BUILT_IN:
+        check_name(data)
         return read_table(data, columns, label_column, weight_column)
     if label_column is not None or weight_column is not None:
         raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
@@ -141,6 +142,7 @@ def read_data(
     table = Table(found.X, found.feature_names, found.y, None, found.image_shape, found.title)
     if columns is None or list(columns) == table.columns:
         return table
+    check_distinct(columns)
     check_present(columns, table.columns, data)
     chosen = [table.columns.index(name) for name in columns]
     return table._replace(X=found.X[:, chosen], columns=list(columns), image_shape=None)

@@ -34,6 +34,14 @@ def complete_bandwidth(incomplete: str) -> Iterator[str]:
     yield from (name for name in BANDWIDTHS if name.startswith(incomplete))
 
 
+def check_name(data: str) -> None:
+    """Refuse what is neither built-in data nor looks like a file."""
+    from modeclust.datasets import load_dataset
+
+    if not data or ("." not in Path(data).name and not Path(data).exists()):
+        load_dataset(data)  # raises, naming those that there are
+
+
 class Job(NamedTuple):
     """What the user asks of `fit` and `explore`, as it was typed."""
 
@@ -48,7 +56,8 @@ class Job(NamedTuple):
         ),
     ]
     n_clusters: Annotated[
-        int, typer.Option("-k", "--clusters", show_default=False, help="Number of clusters.")
+        int,
+        typer.Option("-k", "--clusters", min=1, show_default=False, help="Number of clusters."),
     ]
     bandwidth: Annotated[
         str,
@@ -80,9 +89,13 @@ class Job(NamedTuple):
     image: Annotated[
         str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
     ] = None
-    n_bandwidths: Annotated[int, typer.Option(help="Bandwidths from K-means to the target.")] = 20
-    n_init: Annotated[int, typer.Option(help="K-means runs, of which the best is followed.")] = 10
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0
+    n_bandwidths: Annotated[
+        int, typer.Option(min=1, help="Bandwidths from K-means to the target.")
+    ] = 20
+    n_init: Annotated[
+        int, typer.Option(min=1, help="K-means runs, of which the best is followed.")
+    ] = 10
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers.")] = 0
     jobs: Annotated[
         int | None, typer.Option(show_default="all cores", help="Number of threads.")
     ] = None
@@ -95,13 +108,11 @@ class Job(NamedTuple):
     @property
     def ending(self) -> str:
         """Return the ending of the data, that of csv for built-in data."""
-        from modeclust.datasets import load_dataset
         from modeclust.formats import ending_of
 
         if self.is_built_in:
             return ".csv"
-        if "." not in Path(self.data).name and not Path(self.data).exists():
-            load_dataset(self.data)  # raises, naming those that there are
+        check_name(self.data)
         return ending_of(self.data)
 
     @property

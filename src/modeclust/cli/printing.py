@@ -1,6 +1,7 @@
 """What the commands print: results on the standard output, all else on the error output."""
 
 import json
+import math
 import os
 import sys
 from typing import Any, Self
@@ -38,7 +39,16 @@ def console(*, error: bool = False) -> Console:
 
 def print_json(value: Any) -> None:
     """Print one JSON object."""
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+    sys.stdout.write(json.dumps(_finite(value), indent=2, allow_nan=False) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with None for numbers that JSON does not know."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def reason(error: BaseException) -> str:
@@ -55,14 +65,13 @@ def reason(error: BaseException) -> str:
 
 def print_fit(told: dict[str, Any]) -> None:
     """Print what `describe` returns."""
-    bandwidth = "infinite (K-means)" if told["bandwidth"] is None else f"{told['bandwidth']:.4g}"
     rule = f" ({told['rule']})" if told["rule"] else ""
     scaled = ", standardized" if told["standardized"] else ""
     say(
         f"{told['data']}: {told['n_rows']:,} rows x {told['n_features']:,} features{scaled}",
         style="bold",
     )
-    say(f"bandwidth {bandwidth}{rule}, objective {told['objective']:.4f}")
+    say(f"bandwidth {_bandwidth(told)}{rule}, objective {told['objective']:.4f}")
     print_clusters(told["clusters"])
     if pairs := told["redundant"]:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MOST_PAIRS])
@@ -97,7 +106,6 @@ def print_clusters(clusters: list[dict[str, Any]]) -> None:
 
 def print_info(told: dict[str, Any]) -> None:
     """Print what `describe_model` returns."""
-    bandwidth = "infinite (K-means)" if told["bandwidth"] is None else f"{told['bandwidth']:.4g}"
     say(f"{told['class']} of modeclust {told['version']}", style="bold")
     if told["data"]:
         say(f"data: {told['data']}")
@@ -107,11 +115,16 @@ def print_info(told: dict[str, Any]) -> None:
     if told["scales"]:
         means = "" if told["means"] is None else f" less means {_some(told['means'])}"
         say(f"standardized: columns{means} over scales {_some(told['scales'])}")
-    say(f"bandwidth: {bandwidth}")
+    say(f"bandwidth: {_bandwidth(told)}")
     say(f"{told['n_clusters']} clusters of {_some(told['counts'])} rows")
     if told["classes"]:
         say(f"commonest classes: {_some(told['classes'])}")
     say(f"parameters: {', '.join(f'{k}={v!r}' for k, v in told['parameters'].items())}")
+
+
+def _bandwidth(told: dict[str, Any]) -> str:
+    bandwidth = told["bandwidth"]
+    return "infinite (K-means)" if bandwidth is None else f"{bandwidth:.4g}"
 
 
 def _some(values: list[Any]) -> str:

@@ -1,6 +1,7 @@
 """What `predict` and `info` do with a model that was saved."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,38 @@ import numpy.typing as npt
 
 from modeclust.cli.folder import MODEL
 from modeclust.cli.job import Scaling, read_data
-from modeclust.estimators.load import Saved, read_model
+from modeclust.estimators.load import Saved, is_array, misfit, read_model
 
 
 def open_model(path: Path) -> Saved:
     """Read a model from its file, or from the folder that `fit` wrote."""
-    return read_model(path / MODEL if path.is_dir() else path)
+    path = path / MODEL if path.is_dir() else path
+    saved = read_model(path)
+    for name, fits in _notes_that_fit(saved):
+        if not fits:
+            raise misfit(path, f"the note {name!r} does not fit the model")
+    return saved
+
+
+def _notes_that_fit(saved: Saved) -> Iterator[tuple[str, bool]]:
+    """Yield the notes by name, and whether each is what `fit` writes."""
+    note, width, size = saved.notes.get, saved.model.n_features_in_, len(saved.model.counts_)
+    yield "data", note("data") is None or isinstance(note("data"), str)
+    columns, classes, scaling = note("columns"), note("classes"), note("scaling")
+    yield "columns", columns is None or _are_names(columns, width, str)
+    yield "classes", classes is None or _are_names(classes, size, str | None)
+    if scaling is not None:
+        fits = isinstance(scaling, dict) and scaling.keys() == {*Scaling._fields}
+        fits = (
+            fits and is_array(scaling["scale"], "f", width) and bool((scaling["scale"] > 0).all())
+        )
+        yield "scaling", fits and (scaling["mean"] is None or is_array(scaling["mean"], "f", width))
+
+
+def _are_names(value: Any, length: int, kind: Any) -> bool:
+    if not isinstance(value, list) or len(value) != length:
+        return False
+    return all(isinstance(name, kind) for name in value)
 
 
 def predict_labels(saved: Saved, data: str) -> tuple[npt.NDArray[np.integer[Any]], list[int]]:

@@ -1,12 +1,20 @@
 """Models as files: reading them."""
 
 import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from modeclust import __version__
 from modeclust.estimators.kmodes import KModes
+from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.mean_shift import MeanShift
+from modeclust.estimators.saving import CALLBACKS
+from modeclust.exceptions import ModelFileError
+from modeclust.path import Path
 from modeclust.persistence import read_document
+from modeclust.rows.reading import is_sparse
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, MeanShift)}
 
@@ -35,7 +43,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        The file is not a model, is damaged, or was written by a newer major version.
+        The file is not a model, is damaged, holds parts that do not fit together, or was
+        written by a newer major version.
 
     Examples
     --------
@@ -59,5 +68,126 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     types = {name: cls._saved_types for name, cls in ESTIMATORS.items()}
     document = read_document(path, __version__, types)
     model = ESTIMATORS[document.class_name]()  # with defaults for parameters of later versions
-    vars(model).update(document.state)
+    wrong = _wrong_name(model, document.state)
+    if wrong is None:
+        vars(model).update(document.state)
+        wrong = _wrong_value(model)
+    if wrong is None and not isinstance(document.notes, dict):
+        wrong = f"notes must be a dict, got {_told(document.notes)}"
+    if wrong is not None:
+        raise misfit(path, wrong)
     return Saved(model, document.notes, document.version)
+
+
+def misfit(path: str | os.PathLike[str], wrong: str) -> ModelFileError:
+    """Return the error of a file whose parts do not fit together."""
+    return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Save it again.")
+
+
+def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
+    """Return whether a value is an array of such numbers; None is for any length but 0."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind in kinds
+        and value.ndim == len(shape)
+        and all(n == m if m is not None else n > 0 for n, m in zip(value.shape, shape, strict=True))
+    )
+
+
+def _wrong_name(model: Any, state: dict[str, Any]) -> str | None:
+    """Return what is wrong with names: they are those of parameters and fitted attributes."""
+    parameters = model.get_params()
+    for name in state:
+        may_be_fitted = "_" in (name[:1], name[-1:]) and not hasattr(type(model), name)
+        if name not in parameters and (name in CALLBACKS or not may_be_fitted):
+            return f"a {type(model).__name__} has no attribute {name!r} to be set"
+    return None
+
+
+def _wrong_value(model: Any) -> str | None:
+    """Return what is wrong with a model: parts that it lacks or that do not fit the others."""
+    try:
+        model._validate_params()
+    except ValueError as error:
+        return str(error).rstrip(".")
+    required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
+    required += ["_landscape"] if isinstance(model, MeanShift) else ["path_", "redundancy_"]
+    if missing := [name for name in required if not hasattr(model, name)]:
+        return f"it lacks {', '.join(missing)}"
+    for name, fits, expected in _checks(model):
+        if not fits:
+            return f"{name} must be {expected}, got {_told(vars(model)[name])}"
+    return None
+
+
+def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
+    """Yield names of attributes, whether they fit, and what they must be.
+
+    What follows one that does not fit must not be asked for.
+    """
+    width, centers, labels = model.n_features_in_, model.cluster_centers_, model.labels_
+    fits = type(width) is int and is_array(centers, "f", None, width)
+    fits = fits and bool(np.isfinite(centers).all())
+    yield "cluster_centers_", fits, f"finite numbers of shape (K > 0, n_features_in_={width!r})"
+    size = len(centers)
+    fits = is_array(labels, "iu", None) and 0 <= labels.min() <= labels.max() < size
+    yield "labels_", fits, f"whole numbers from 0 to {size - 1} in one dimension"
+    yield "counts_", is_array(model.counts_, "iu", size), f"{size} whole numbers"
+    bandwidth = model.bandwidth_
+    fits = isinstance(bandwidth, float | np.floating) and bool(bandwidth > 0)
+    yield "bandwidth_", fits, "a number > 0"
+    if hasattr(model, "feature_names_in_"):
+        names = model.feature_names_in_
+        fits = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
+        yield "feature_names_in_", fits, f"{width} names"
+    if "_sklearn_output_config" in vars(model):
+        yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
+    if isinstance(model, MeanShift):
+        fits = _is_landscape(model._landscape, len(labels), width)
+        yield "_landscape", fits, f"rows of {width} features, one for each label"
+    else:
+        ratios = model.redundancy_
+        fits = is_sparse(ratios) and ratios.shape == (size, size)
+        yield "redundancy_", fits, f"sparse of shape {(size, size)}"
+        fits = _is_path(model.path_, len(labels), size, width)
+        yield "path_", fits, f"a path of {size} centroids in {width} features"
+
+
+def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
+    if not isinstance(path, Path) or not is_array(path.bandwidths, "f", None):
+        return False
+    n, names = len(path), path.feature_names
+    return (
+        is_array(path.centers, "f", n, size, width)
+        and is_array(path.objectives, "f", n)
+        and is_array(path.inertias, "f", n)
+        and is_array(path.counts, "iu", n, size)
+        and is_array(path.n_iter, "iu", n)
+        and (path.labels is None or is_array(path.labels, "iu", n, n_rows))
+        and (names is None or is_array(names, "OU", width))
+    )
+
+
+def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
+    if not isinstance(landscape, Landscape):
+        return False
+    X, order = landscape.X, landscape.order
+    if is_sparse(X):
+        fits = X.format == "csr" and X.shape == (n_rows, width) and X.dtype.kind == "f"
+    else:
+        fits = is_array(X, "f", n_rows, width)
+    return (
+        fits
+        and bool(np.isfinite(X.data if is_sparse(X) else X).all())
+        and all(v is None or is_array(v, "f", n_rows) for v in (landscape.weight, landscape.scale))
+        and is_array(order, "iu", n_rows)
+        and np.array_equal(np.sort(order), np.arange(n_rows))
+    )
+
+
+def _told(value: Any) -> str:
+    """Return in a few words what a value is."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    known = isinstance(value, bool | int | float | str)
+    return f"{type(value).__name__} {str(value)[:40]!r}" if known else type(value).__name__
