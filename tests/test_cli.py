@@ -435,10 +435,14 @@ def test_a_name_that_is_not_utf_8(tmp_path):
 )
 def test_a_closed_pipe_is_met_in_silence(arguments, here):
     invoke("fit", "iris", *QUICK, "-o", "out")
+    buffered = {name: v for name, v in os.environ.items() if name != "PYTHONUNBUFFERED"}
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        [sys.executable, "-m", "modeclust", *arguments], stdout=writing, stderr=subprocess.PIPE
+        [sys.executable, "-m", "modeclust", *arguments],
+        env=buffered,
+        stdout=writing,
+        stderr=subprocess.PIPE,
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, b"")
