@@ -17,6 +17,7 @@ from modeclust.cli.printing import Progress
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
 from modeclust.rows.reading import is_sparse
+from modeclust.show.exemplars import lengths
 from modeclust.tables import Table, check_distinct, check_present, read_table
 from modeclust.validation import Doubles
 
@@ -159,7 +160,7 @@ def _check_image(table: Table) -> None:
 def describe(fit: Fit) -> dict[str, Any]:
     """Return what there is to say of a fit, as JSON knows it."""
     model, table = fit.model, fit.table
-    moved = np.linalg.norm(model.cluster_centers_ - model.path_.centers[0], axis=1)
+    moved = lengths(model.cluster_centers_.astype(np.float64) - model.path_.centers[0])
     clusters: list[dict[str, Any]] = [
         {
             "cluster": k,
