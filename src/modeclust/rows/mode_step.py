@@ -212,7 +212,7 @@ def _sweep(
             objective_there += _measure(
                 first, last, weights, kernel, measure_at, distances, labels, reached_there
             )
-        added = _weigh(
+        added = weigh(
             first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
         )
         add_tile(X, first, last - first, labels, room.pulls, room.order, room.ends, mass, totals)
@@ -274,7 +274,7 @@ def _measure(
 
 
 @compiled
-def _weigh(
+def weigh(
     first: int,
     last: int,
     start: int,

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from modeclust.algorithms.graph import neighbor_graph, neighbors_of
+from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft, solve_soft
+from modeclust.kernels import GAUSSIAN, KERNELS
+from modeclust.rows.memory import MemoryRows
+
+
+@pytest.fixture
+def run(rng):
+    """Solve a small problem, and check that what comes back is a clustering."""
+    X = np.r_[rng.normal(0, 1, (40, 2)), rng.normal(5, 1, (50, 2))]
+    W = neighbor_graph(*neighbors_of(X, 4), 1.0)
+
+    def solve(solver, smoothing, bandwidth=1.0, kernel="gaussian", max_iter=100, n_jobs=None):
+        start = X[[0, 60]].copy()
+        labels = np.linalg.norm(X[:, None] - start, axis=2).argmin(axis=1)
+        with MemoryRows(X, n_jobs=n_jobs) as rows, MemoryRows(W, n_jobs=n_jobs) as edges:
+            smoother = SOLVERS[solver](Graph.of(edges), smoothing)
+            state = solve_soft(
+                rows,
+                smoother,
+                start,
+                np.eye(2)[labels],
+                bandwidth,
+                kernel=KERNELS[kernel],
+                max_iter=max_iter,
+                tol=1e-5,
+            )
+        assert np.all(state.memberships >= 0)
+        np.testing.assert_allclose(state.memberships.sum(axis=1), 1, atol=1e-12)
+        return X, W, state
+
+    return solve
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("smoothing", [0.01, 1.0, 30.0])
+def test_the_energy_never_rises(run, solver, smoothing, kernel):
+    _, _, state = run(solver, smoothing, kernel=kernel, bandwidth=2.0)
+    energies = np.array(state.energies)
+    assert np.all(np.diff(energies) <= 1e-12 * np.abs(energies[:-1]))
+
+
+def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
+    monkeypatch.setattr("modeclust.algorithms.laplacian.ENERGY_TOLERANCE", 1e-13)
+    X, W, state = run("gradient", 0.5)
+    squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
+    heights = np.exp(-squares / 2)
+    laplacian = np.diag(W.sum(axis=1)) - W.toarray()
+    slope = 2 * 0.5 * laplacian @ state.memberships - heights
+    # Where a row has a share in a cluster, no cluster has a lower slope.
+    lowest = slope.min(axis=1, keepdims=True)
+    assert np.max((slope - lowest) * state.memberships) < 1e-4
+
+
+def test_centroids_are_modes_of_what_belongs_to_them(run):
+    X, _, state = run("gradient", 0.5)
+    squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
+    pulls = state.memberships * np.exp(-squares / 2)
+    means = (pulls.T @ X) / pulls.sum(axis=0)[:, None]
+    np.testing.assert_allclose(means, state.centroids, atol=1e-3)
+
+
+def test_bound_memberships_stand_still(run, monkeypatch):
+    monkeypatch.setattr("modeclust.algorithms.laplacian.ENERGY_TOLERANCE", 1e-14)
+    X, W, state = run("bound", 0.5)
+    squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
+    exponents = np.exp(np.exp(-squares / 2) + 0.5 * (W @ state.memberships))
+    again = exponents / exponents.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(again, state.memberships, atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_any_number_of_threads_gives_the_same_bits(run, solver):
+    found = [run(solver, 1.0, n_jobs=n_jobs)[2] for n_jobs in (1, 2)]
+    assert found[0].memberships.tobytes() == found[1].memberships.tobytes()
+    assert found[0].energies == found[1].energies
+
+
+@pytest.mark.parametrize("name", ["spirals5", "moons_lap", "usps_lap"])
+def test_the_authors_results(authors_result, name):
+    data = authors_result(name)
+    X = np.ascontiguousarray(data["X"], dtype=np.float64)
+    parts = (data["affinity_data"], data["affinity_indices"], data["affinity_indptr"])
+    n_clusters = len(data["init_centers"])
+    with MemoryRows(X) as rows, MemoryRows(sparse.csr_array(parts)) as edges:
+        smoother = SOLVERS["gradient"](Graph.of(edges), float(data["smoothing"]))
+        *_, last = follow_soft(
+            rows,
+            smoother,
+            data["init_centers"],
+            np.eye(n_clusters)[data["init_labels"]],
+            data["bandwidths"],
+            kernel=GAUSSIAN,
+            max_iter=100,
+            tol=1e-4,
+        )
+    assert -last.energies[-1] >= (1 - 1e-4) * data["objectives"][-1]
+    labels, theirs = last.memberships.argmax(axis=1), data["assignments"].argmax(axis=1)
+    assert np.mean(labels == theirs) >= (1 if name == "spirals5" else 0.99)
+    away = np.abs(last.centroids - data["centers"][-1]).max()
+    # The authors' states are not at rest: with a smaller tolerance their own end moves on by 6e-2.
+    assert away <= 1.2e-2 * data["bandwidths"][-1]

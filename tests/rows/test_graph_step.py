@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from modeclust.rows.graph_step import BoundStep, LaplacianStep, ProjectStep, project
+from modeclust.rows.memory import MemoryRows
+
+
+def projected(V):
+    """Sort, find the last coordinate that stays positive, and take off what is too much."""
+    ordered = -np.sort(-V, axis=1)
+    excess = np.cumsum(ordered, axis=1) - 1
+    places = np.arange(1, V.shape[1] + 1)
+    last = np.count_nonzero(ordered - excess / places > 0, axis=1)
+    level = excess[np.arange(len(V)), last - 1] / last
+    return np.maximum(V - level[:, None], 0)
+
+
+@settings(deadline=None)
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 5), st.integers(1, 9)),
+        elements=st.floats(-1e6, 1e6).map(lambda x: round(x, 6)),
+    )
+)
+def test_the_projection_is_the_nearest_point_of_the_simplex(V):
+    found = V.copy()
+    for row in found:
+        project(row)
+    scale = max(1.0, np.abs(V).max())
+    assert np.all(found >= 0)
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12 * scale * V.shape[1])
+    np.testing.assert_allclose(found, projected(V), atol=1e-12 * scale * V.shape[1])
+
+
+def test_projections_by_hand():
+    for row, wanted in [
+        ([0.2, 0.3, 0.5], [0.2, 0.3, 0.5]),
+        ([1.0, 1.0], [0.5, 0.5]),
+        ([3.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
+        ([0.6, 0.8, -5.0], [0.4, 0.6, 0.0]),
+        ([-4.0], [1.0]),
+    ]:
+        found = np.array(row)
+        project(found)
+        np.testing.assert_allclose(found, wanted, atol=1e-15)
+
+
+@pytest.fixture
+def problem(rng):
+    W = sparse.random_array((60, 60), density=0.1, rng=rng)
+    W = sparse.csr_array(W.maximum(W.T))
+    Z = rng.dirichlet(np.ones(3), 60)
+    before = rng.dirichlet(np.ones(3), 60)
+    return W, Z, before, rng.random((60, 3))
+
+
+def test_a_projected_step_agrees_with_the_formula(problem):
+    W, Z, before, g = problem
+    degrees = W.sum(axis=1)
+    following = np.empty_like(Z)
+    with MemoryRows(W, block_size=7) as rows:
+        step = ProjectStep(Z, before, W @ Z, W @ before, g, degrees, 0.7, 0.05, 0.4, following)
+        rows.reduce(step)
+    Y = Z + 0.4 * (Z - before)
+    slope = 2 * 0.7 * (degrees[:, None] * Y - W @ Y) - g
+    np.testing.assert_allclose(following, projected(Y - 0.05 * slope), atol=1e-12)
+
+
+def test_products_and_energy_agree_with_the_formula(problem):
+    W, Z, _, g = problem
+    degrees = W.sum(axis=1)
+    products = np.empty_like(Z)
+    with MemoryRows(W, block_size=7) as rows:
+        energy = rows.reduce(LaplacianStep(Z, g, degrees, 0.7, products)).value
+    laplacian = np.diag(degrees) - W.toarray()
+    np.testing.assert_allclose(products, W @ Z, atol=1e-13)
+    assert energy == pytest.approx(0.7 * np.trace(Z.T @ laplacian @ Z) - (Z * g).sum())
+
+
+def test_a_bound_step_agrees_with_the_formula(problem):
+    W, Z, _, g = problem
+    following = np.empty_like(Z)
+    with MemoryRows(W, block_size=7) as rows:
+        energy = rows.reduce(BoundStep(Z, g, 0.7, following)).value
+    exponents = np.exp(g + 0.7 * (W @ Z))
+    np.testing.assert_allclose(following, exponents / exponents.sum(axis=1, keepdims=True))
+    wanted = (Z * np.log(Z)).sum() - (Z * g).sum() - 0.35 * np.sum(Z * (W @ Z))
+    assert energy == pytest.approx(wanted)
+
+
+def test_any_number_of_threads_gives_the_same_bits(problem):
+    W, Z, _, g = problem
+    found = []
+    for n_jobs in (1, 2, 4):
+        products = np.empty_like(Z)
+        with MemoryRows(W, n_jobs=n_jobs, block_size=7) as rows:
+            energy = rows.reduce(LaplacianStep(Z, g, W.sum(axis=1), 0.7, products)).value
+        found.append((energy, products.tobytes()))
+    assert found[0] == found[1] == found[2]
