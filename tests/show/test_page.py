@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -374,6 +376,28 @@ def test_names_in_downloads_are_text_to_a_spreadsheet(hostile, open_page):
     assert header[2:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
     values = np.array(lines, dtype=float)[:, 2:]
     np.testing.assert_array_equal(values, hostile.model.cluster_centers_)
+
+
+def test_a_hostile_csv_is_explored_safely(tmp_path, open_page):
+    X, y = make_blobs(90, n_features=5, centers=3, random_state=1)
+    file = tmp_path / "<b>bold<b>.csv"
+    frame = pd.DataFrame(X, columns=HOSTILE)
+    frame["kind"] = np.array(HOSTILE)[y]
+    frame.to_csv(file, index=False)
+    page_file = tmp_path / "page.html"
+    command = ["explore", str(file), "-k", "3", "--label-column", "kind", "--no-open"]
+    subprocess.run(
+        [sys.executable, "-m", "modeclust", *command, "-o", str(page_file)],
+        check=True,
+        capture_output=True,
+    )
+    page = open_page(page_file)
+    slide(page, 0)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("body img, h1 b").count() == 0
+    assert page.locator("h1").inner_text() == file.name
+    _, (header, *_) = downloaded(page, "#download-centers")
+    assert header[2:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
 
 
 def test_the_policy_stops_what_is_not_the_page(hostile, chromium):
