@@ -276,7 +276,7 @@ class PathDisplay:
             self.rings_ = ax.scatter(*self.neighbors.T, s=RING**2, lw=1.4, zorder=5, **looks)
         if np.isfinite(self.bandwidths[-1]):
             self._draw_modes(self.trails[-1])
-        ax.set_ylabel(readable(self.axis_labels[1], 60))
+        ax.set_ylabel(readable(self.axis_labels[1], 60).replace(" (", "\n("))  # planes may be low
         if 1 / MOST_STRETCH <= self._stretch() <= MOST_STRETCH:
             ax.set_aspect("equal", anchor="N")  # the room left over is for the legend
         if self.n_rows is not None and len(self.points) < self.n_rows:
