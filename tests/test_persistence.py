@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_iris, make_blobs
@@ -421,3 +422,14 @@ sys.exit(4)
     assert subprocess.run([sys.executable, "-c", code, str(path)]).returncode == 0
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_bytes() == content
+
+
+def test_what_is_not_of_the_model_is_not_saved(tmp_path):
+    model = KModes(3, **QUICK).fit(X)
+    model.remark = object()
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(sample_weight=True)
+    model.save(tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    assert not hasattr(loaded, "remark")
+    np.testing.assert_array_equal(loaded.predict(X), model.labels_)

@@ -10,7 +10,7 @@ from modeclust import __version__
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.mean_shift import MeanShift
-from modeclust.estimators.saving import CALLBACKS
+from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
 from modeclust.exceptions import ModelFileError
 from modeclust.path import Path
 from modeclust.persistence import read_document
@@ -98,8 +98,8 @@ def _wrong_name(model: Any, state: dict[str, Any]) -> str | None:
     """Return what is wrong with names: they are those of parameters and fitted attributes."""
     parameters = model.get_params()
     for name in state:
-        may_be_fitted = "_" in (name[:1], name[-1:]) and not hasattr(type(model), name)
-        if name not in parameters and (name in CALLBACKS or not may_be_fitted):
+        settable = may_be_fitted(name) and name not in NOT_SAVED
+        if name not in parameters and (not settable or hasattr(type(model), name)):
             return f"a {type(model).__name__} has no attribute {name!r} to be set"
     return None
 

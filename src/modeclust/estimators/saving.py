@@ -8,8 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 from modeclust import __version__
 from modeclust.persistence import Document, write_document
 
-# What scikit-learn keeps of callbacks in an estimator.
-CALLBACKS = {
+# What scikit-learn keeps in an estimator of callbacks, and of who asked for metadata.
+NOT_SAVED = {
+    "_metadata_request",
     "_callback_fit_ctx",
     "_parent_callback_ctx",
     "_skl_callbacks",
@@ -28,8 +29,8 @@ class SavingMixin:
 
         The file is a zip of arrays and a JSON text, without pickle: nothing in it is executed.
         It has all parameters and fitted attributes, and a loaded model predicts the same bits.
-        Callbacks are not saved. The file appears when it is complete: after an error what was
-        there before is still there.
+        Callbacks, metadata requests and attributes of your own are not saved. The file appears
+        when it is complete: after an error what was there before is still there.
 
         Parameters
         ----------
@@ -46,6 +47,11 @@ class SavingMixin:
         write_model(path, self)
 
 
+def may_be_fitted(name: str) -> bool:
+    """Return whether an attribute has a name such as `fit` sets."""
+    return name.startswith("_") or name.endswith("_")
+
+
 def write_model(
     path: str | os.PathLike[str], model: Any, notes: dict[str, Any] | None = None
 ) -> None:
@@ -58,6 +64,11 @@ def write_model(
             f"model must be one of {', '.join(ESTIMATORS)} to be saved, got a "
             f"{type(model).__name__}, which `load` would not know."
         )
-    state = {name: value for name, value in vars(model).items() if name not in CALLBACKS}
+    parameters = model.get_params(deep=False)
+    state = {
+        name: value
+        for name, value in vars(model).items()
+        if name in parameters or (may_be_fitted(name) and name not in NOT_SAVED)
+    }
     document = Document(__version__, type(model).__name__, state, notes or {})
     write_document(path, document, model._saved_types)
