@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from modeclust.algorithms.graph import neighbor_graph, neighbors_of
+from modeclust.algorithms.graph import neighbor_graph
+from modeclust.algorithms.neighbors import nearest_rows
 
 
 def test_a_graph_by_hand():
     X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    distances, neighbors = neighbors_of(X, 1)
+    distances, neighbors = nearest_rows(X, [None], 1)
     assert neighbors.ravel().tolist() == [1, 0, 1, 2]
     graph = neighbor_graph(distances, neighbors, 2.0).toarray()
     wanted = np.zeros((4, 4))
@@ -17,7 +18,7 @@ def test_a_graph_by_hand():
 
 def test_scales_of_each_row_multiply():
     X = np.array([[0.0], [1.0], [3.0]])
-    distances, neighbors = neighbors_of(X, 1)
+    distances, neighbors = nearest_rows(X, [None], 1)
     graph = neighbor_graph(distances, neighbors, np.array([1.0, 2.0, 4.0])).toarray()
     assert graph[0, 1] == pytest.approx(np.exp(-1 / 4))
     assert graph[1, 2] == graph[2, 1] == pytest.approx(np.exp(-4 / 16))
@@ -25,7 +26,7 @@ def test_scales_of_each_row_multiply():
 
 def test_without_scales_neighbours_are_joined_by_one(rng):
     X = rng.normal(size=(80, 3))
-    graph = neighbor_graph(*neighbors_of(X, 4), None)
+    graph = neighbor_graph(*nearest_rows(X, [None], 4), None)
     away = np.linalg.norm(X[:, None] - X, axis=2)
     np.fill_diagonal(away, np.inf)
     near = np.argsort(away, axis=1)[:, :4]

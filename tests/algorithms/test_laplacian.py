@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modeclust.algorithms.graph import neighbor_graph, neighbors_of
+from modeclust.algorithms.graph import neighbor_graph
 from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft, solve_soft
+from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.kernels import GAUSSIAN, KERNELS
 from modeclust.rows.memory import MemoryRows
 
@@ -12,7 +13,7 @@ from modeclust.rows.memory import MemoryRows
 def run(rng):
     """Solve a small problem, and check that what comes back is a clustering."""
     X = np.r_[rng.normal(0, 1, (40, 2)), rng.normal(5, 1, (50, 2))]
-    W = neighbor_graph(*neighbors_of(X, 4), 1.0)
+    W = neighbor_graph(*nearest_rows(X, [None], 4), 1.0)
 
     def solve(solver, smoothing, bandwidth=1.0, kernel="gaussian", max_iter=100, n_jobs=None):
         start = X[[0, 60]].copy()

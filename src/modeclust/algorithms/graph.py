@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.algorithms.neighbors import nearest_rows
-
 Doubles = npt.NDArray[np.float64]
 
 
@@ -15,6 +13,8 @@ def neighbor_graph(
     distances: Doubles, neighbors: npt.NDArray[np.integer[Any]], scales: Doubles | float | None
 ) -> sparse.csr_array:
     """Return the symmetric affinities W of rows and their neighbours, (N, N) without a diagonal.
+
+    Distances and indices of each row's nearest other rows come from `nearest_rows`.
 
     Two rows are joined where either is among the neighbours of the other, by
     w = exp(-|x_i - x_j|^2 / (2 s_i s_j)) with scales s, or by 1 where these are None.
@@ -32,10 +32,3 @@ def neighbor_graph(
     graph = sparse.csr_array(directed.maximum(directed.T))
     graph.sort_indices()
     return graph
-
-
-def neighbors_of(
-    X: Any, n_neighbors: int, n_jobs: int | None = None
-) -> tuple[Doubles, npt.NDArray[np.int64]]:
-    """Return the distances and indices of each row's nearest other rows."""
-    return nearest_rows(X, [None], n_neighbors, n_jobs)
