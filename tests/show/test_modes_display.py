@@ -213,7 +213,8 @@ def test_the_axes_given_are_divided(blobs):
         ({"n_terms": 1.5}, "n_terms must be a whole number above 0"),
         ({"clusters": [2]}, "numbers from 0 to 1"),
         ({"clusters": []}, "numbers from 0 to 1"),
-        ({"feature_names": "ab"}, "one name for each of the 1 features, got 2"),
+        ({"feature_names": ["a", "b"]}, "one name for each of the 1 features, got 2"),
+        ({"feature_names": "a"}, "feature_names must be a list of names"),
     ],
 )
 def test_wrong_options_are_refused_before_drawing(line_model, options, message):

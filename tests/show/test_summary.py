@@ -205,6 +205,9 @@ def test_sampling_keeps_small_clusters_and_shares():
         ({"y": np.linspace(0, 1, 150)}, "must be classes"),
         ({"image_shape": (3, 3)}, "image_shape must hold the 4 features"),
         ({"image_shape": (4,)}, "image_shape must be"),
+        ({"image_shape": 4}, "image_shape must be"),
+        ({"image_shape": "2x2"}, "image_shape must be"),
+        ({"feature_names": "abcd"}, "feature_names must be a list"),
         ({"image_shape": (1, 2, 2)}, "image_shape must be"),
         ({"feature_names": ["a"]}, "feature_names must have one name for each of the 4"),
         ({"sample_weight": [1.0]}, "sample_weight"),
@@ -218,6 +221,18 @@ def test_bad_input_is_refused_and_nothing_written(blobs, options, message, tmp_p
     with pytest.raises(ValueError, match=message):
         model.report(X, **options)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_folder_is_told_before_work(blobs, tmp_path, monkeypatch):
+    X, _, model = blobs
+    monkeypatch.setattr("modeclust.estimators.reporting.summarize", None)
+    with pytest.raises(FileNotFoundError, match="no folder for the report"):
+        model.report(X, path=tmp_path / "nowhere" / "report.html")
+
+
+def test_one_note_is_one_sentence(blobs):
+    X, _, model = blobs
+    assert summarize(model, X, notes="Read this.")["notes"] == ["Read this."]
 
 
 def test_wrong_data_are_refused(blobs):

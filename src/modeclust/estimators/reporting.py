@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from modeclust.show.report import Report, check_ending, check_installed
+from modeclust.show.report import Report, check_installed, check_target
 from modeclust.show.summary import summarize
 
 
@@ -59,7 +59,7 @@ class ReportMixin:
         """
         check_installed()
         if path is not None:
-            check_ending(path)
+            check_target(path)
         report = Report(
             summarize(
                 self,

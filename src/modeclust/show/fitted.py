@@ -85,6 +85,8 @@ def check_names(
         feature_names = getattr(model, "feature_names_in_", None)
         if feature_names is None:
             return None
+    if isinstance(feature_names, str):
+        raise ValueError(f"feature_names must be a list of names, got {feature_names!r}.")
     names = tuple(str(name) for name in feature_names)
     if len(names) != n_features:
         raise ValueError(
@@ -116,7 +118,10 @@ def check_image_shape(image_shape: Sequence[int] | None, n_features: int) -> tup
     """Return the shape of images that have as many numbers as there are features."""
     if image_shape is None:
         return None
-    shape = tuple(operator.index(n) for n in image_shape)
+    try:
+        shape = tuple(operator.index(n) for n in image_shape)
+    except TypeError:
+        shape = ()
     if len(shape) not in (2, 3) or shape[2:] not in ((), (3,)) or min(shape) < 1:
         raise ValueError(
             f"image_shape must be (height, width) or (height, width, 3), got {image_shape!r}."

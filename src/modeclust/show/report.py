@@ -1,6 +1,7 @@
 """The explorer: one page that shows a path, and works without a network."""
 
 import base64
+import errno
 import hashlib
 import html
 import json
@@ -59,7 +60,7 @@ class Report:
         path : str or path
             A file that ends in ``.html``, ``.htm`` or ``.json``.
         """
-        text = self.to_json() if check_ending(path) == ".json" else self.to_html()
+        text = self.to_json() if check_target(path) == ".json" else self.to_html()
         with written(path) as file:
             file.write(text.encode(errors="replace"))
 
@@ -74,11 +75,15 @@ class Report:
         )
 
 
-def check_ending(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a report's file, or refuse it."""
+def check_target(path: str | os.PathLike[str]) -> str:
+    """Return the ending of a report's file, or refuse what cannot be one."""
     ending = Path(path).suffix.lower()
     if ending not in (".html", ".htm", ".json"):
         raise ValueError(f"a report ends in .html or .json, got {os.fspath(path)!r}.")
+    if not Path(path).absolute().parent.is_dir():
+        raise FileNotFoundError(
+            errno.ENOENT, "there is no folder for the report, make it first", os.fspath(path)
+        )
     return ending
 
 

@@ -101,9 +101,7 @@ def summarize(
     )
     path, n_dropped = _thinned(model.path_, data)
     labels = labels_along(data.X, path)
-    if path.labels is None:
-        labels[-1] = model.labels_
-    told = [str(note) for note in notes]
+    told = [notes] if isinstance(notes, str) else [str(note) for note in notes]
     if n_dropped:
         told.append(f"{n_dropped} bandwidths of the path are left out to keep this page small.")
     shown = sample_by_cluster(labels[-1], data.n_clusters)
