@@ -5,7 +5,6 @@ import json
 import os
 import re
 import resource
-import shlex
 import signal
 import subprocess
 import sys
@@ -588,14 +587,3 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     assert output == ""
     assert errors == "error: interrupted\n"
     assert names(tmp_path) == []
-
-
-def test_the_commands_of_the_readme_run(here, monkeypatch):
-    monkeypatch.setattr(webbrowser, "open", lambda url: True)
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    blocks = "".join(re.findall(r"```sh\n(.*?)```", readme, flags=re.DOTALL))
-    commands = re.findall(r"^modeclust (.*)$", blocks, flags=re.MULTILINE)
-    assert len(commands) >= 4
-    FRAME.rename({"kind": "species"}).write_csv("flowers.csv")
-    for command in commands:
-        invoke(*shlex.split(command, comments=True))
