@@ -31,6 +31,7 @@ OPTIONAL = {
     "rich",
     "dask",
     "polars",
+    "pynndescent",
     "pandas",
     "playwright",
 }

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from modeclust.estimators.bandwidth import estimate_bandwidth
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.kmodes_path import kmodes_path
+    from modeclust.estimators.laplacian_kmodes import LaplacianKModes
     from modeclust.estimators.load import load
     from modeclust.estimators.mean_shift import MeanShift
     from modeclust.estimators.modes_by_bandwidth import modes_by_bandwidth
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KModes",
+    "LaplacianKModes",
     "MeanShift",
     "ModeTree",
     "Path",
@@ -28,6 +30,7 @@ __version__ = "0.1.0.dev0"
 # Imported when first used, so that the command line can answer at once.
 _MODULES = {
     "KModes": "estimators.kmodes",
+    "LaplacianKModes": "estimators.laplacian_kmodes",
     "MeanShift": "estimators.mean_shift",
     "ModeTree": "mode_tree",
     "Path": "path",

@@ -9,5 +9,9 @@ class EmptySupportWarning(UserWarning):
     """A compact kernel reaches no point of a cluster, and its centroid stays in place."""
 
 
+class ApproximateNeighborsWarning(UserWarning):
+    """Neighbours were not found exactly, for being many."""
+
+
 class ModelFileError(ValueError):
     """A file is not a model, or is a damaged one, or one of a newer version."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
@@ -15,8 +16,10 @@ from modeclust.rows.reading import is_sparse
 Doubles = npt.NDArray[np.float64]
 
 LARGEST_SCALE_RATIO = 1e50
+ROUNDING = 1e-10
 
 POSITIVE = Interval(Real, 0, None, closed="right")
+FINITE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
 # Of the parameters that `KModes` and `kmodes_path` share.
 CONSTRAINTS: dict[str, list[Any]] = {
@@ -115,6 +118,38 @@ def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
             f"got {centers.shape}."
         )
     return np.asarray(centers)
+
+
+def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
+    """Return affinities between rows as a symmetric float64 CSR matrix without a diagonal."""
+    W = check_array(
+        affinity,
+        accept_sparse="csr",
+        dtype=np.float64,
+        ensure_min_samples=0,
+        ensure_min_features=0,
+        input_name="affinity",
+    )
+    if W.shape != (n_rows, n_rows):
+        raise ValueError(
+            f"affinity must have shape ({n_rows}, {n_rows}), a row and a column for each row of X, "
+            f"got {W.shape}."
+        )
+    W = sparse.csr_array(W, copy=True)
+    W.setdiag(0.0)
+    W.sum_duplicates()
+    W.eliminate_zeros()
+    if W.nnz == 0:
+        return W
+    if W.data.min() < 0:
+        raise ValueError(f"affinity must be >= 0, got {W.data.min()}.")
+    uneven = abs(W - W.T).max()
+    if uneven > ROUNDING * W.data.max():
+        raise ValueError(
+            f"affinity must be symmetric: some w_ij and w_ji differ by {uneven:.3g}. Pass "
+            "affinity.maximum(affinity.T) to join rows where either is a neighbour of the other."
+        )
+    return W if uneven == 0 else sparse.csr_array((W + W.T) / 2)
 
 
 def is_array(init: Any) -> bool:

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
-from scipy import sparse
 
 from modeclust.algorithms.graph import neighbor_graph
-from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft, solve_soft
+from modeclust.algorithms.laplacian import SOLVERS, Graph, solve_soft
 from modeclust.algorithms.neighbors import nearest_rows
-from modeclust.kernels import GAUSSIAN, KERNELS
+from modeclust.kernels import KERNELS
 from modeclust.rows.memory import MemoryRows
 
 
@@ -42,8 +41,8 @@ def run(rng):
 @pytest.mark.parametrize("smoothing", [0.01, 1.0, 30.0])
 def test_the_energy_never_rises(run, solver, smoothing, kernel):
     _, _, state = run(solver, smoothing, kernel=kernel, bandwidth=2.0)
-    energies = np.array(state.energies)
-    assert np.all(np.diff(energies) <= 1e-12 * np.abs(energies[:-1]))
+    history = np.array(state.history)
+    assert np.all(np.diff(history) >= -1e-12 * np.abs(history[:-1]))
 
 
 def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
@@ -79,30 +78,4 @@ def test_bound_memberships_stand_still(run, monkeypatch):
 def test_any_number_of_threads_gives_the_same_bits(run, solver):
     found = [run(solver, 1.0, n_jobs=n_jobs)[2] for n_jobs in (1, 2)]
     assert found[0].memberships.tobytes() == found[1].memberships.tobytes()
-    assert found[0].energies == found[1].energies
-
-
-@pytest.mark.parametrize("name", ["spirals5", "moons_lap", "usps_lap"])
-def test_the_authors_results(authors_result, name):
-    data = authors_result(name)
-    X = np.ascontiguousarray(data["X"], dtype=np.float64)
-    parts = (data["affinity_data"], data["affinity_indices"], data["affinity_indptr"])
-    n_clusters = len(data["init_centers"])
-    with MemoryRows(X) as rows, MemoryRows(sparse.csr_array(parts)) as edges:
-        smoother = SOLVERS["gradient"](Graph.of(edges), float(data["smoothing"]))
-        *_, last = follow_soft(
-            rows,
-            smoother,
-            data["init_centers"],
-            np.eye(n_clusters)[data["init_labels"]],
-            data["bandwidths"],
-            kernel=GAUSSIAN,
-            max_iter=100,
-            tol=1e-4,
-        )
-    assert -last.energies[-1] >= (1 - 1e-4) * data["objectives"][-1]
-    labels, theirs = last.memberships.argmax(axis=1), data["assignments"].argmax(axis=1)
-    assert np.mean(labels == theirs) >= (1 if name == "spirals5" else 0.99)
-    away = np.abs(last.centroids - data["centers"][-1]).max()
-    # The authors' states are not at rest: with a smaller tolerance their own end moves on by 6e-2.
-    assert away <= 1.2e-2 * data["bandwidths"][-1]
+    assert found[0].history == found[1].history

@@ -8,14 +8,14 @@ the energy with an entropy in place of the simplex, whose step is parallel over 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from modeclust.algorithms.solve import Centers, inverse_square, largest_move
+from modeclust.algorithms.solve import Centers, State, inverse_square, largest_move
 from modeclust.rows.graph_step import BoundStep, LaplacianStep, ProjectStep
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.protocols import Rows
@@ -25,8 +25,16 @@ Doubles = npt.NDArray[np.float64]
 
 MOST_MODE_STEPS = 100  # for one set of memberships
 MOST_SMOOTHINGS = 1000  # for one set of centroids
-ENERGY_TOLERANCE = 1e-6
+# Of one smoothing, relative. 1e-6 is the authors', whose runs end on the way to rest; this is where
+# ours, from their starts, are nearest to their ends.
+ENERGY_TOLERANCE = 8.5e-7
 FEWEST_FOR_LANCZOS = 100
+
+# The automatic smoothing of "gradient" makes the graph's part of the energy so much for each unit
+# of weight, at the clusters of K-means; as if these cut at least so much of all affinities.
+SMOOTH_ENERGY, LEAST_CUT = 0.15, 0.01
+# And that of "bound" makes this the affinity of a row to all others, on average.
+SMOOTH_DEGREE = 10.0
 
 
 @dataclass(frozen=True)
@@ -35,13 +43,15 @@ class Graph:
 
     rows: MemoryRows  # of W
     degrees: Doubles  # (N,)
+    lonely: npt.NDArray[np.int64]  # rows without edges
     rate: float  # 1 / (2 lambda_max(L))
 
     @classmethod
     def of(cls, rows: MemoryRows) -> "Graph":
         """Return the graph of symmetric affinities that are open."""
         degrees = np.asarray(rows.X.sum(axis=1), dtype=np.float64).ravel()
-        return cls(rows, degrees, 0.5 / _largest_eigenvalue(rows.X, degrees))
+        lonely = np.flatnonzero(degrees == 0)
+        return cls(rows, degrees, lonely, 0.5 / _largest_eigenvalue(rows.X, degrees))
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
@@ -56,19 +66,6 @@ def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
     return float(largest)
 
 
-class SoftState(NamedTuple):
-    """A soft clustering at one bandwidth."""
-
-    bandwidth: float
-    centroids: Centers
-    memberships: Doubles  # (N, K)
-    energies: tuple[float, ...]  # after each iteration, never rising
-    inertia: float
-    n_iter: int
-    residual: float  # the largest move of a centroid in the last iteration
-    converged: bool
-
-
 @dataclass(frozen=True)
 class Smoother:
     """How memberships are found for given centroids."""
@@ -76,13 +73,45 @@ class Smoother:
     graph: Graph
     smoothing: float
 
+    @classmethod
+    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
+        """Return the smoothing that suits a start, with the sum of the rows' weights."""
+        raise NotImplementedError
+
+    def start(self, rows: Rows, centroids: Centers, memberships: Doubles) -> Doubles:
+        """Return memberships from which to look for better ones; `rows` are those of the data."""
+        return memberships
+
     def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
         """Return better memberships and their energy."""
+        raise NotImplementedError
+
+    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+        """Return what `solve` lowers."""
         raise NotImplementedError
 
 
 class GradientSmoother(Smoother):
     """Accelerated projected gradient, whose momentum starts anew when the energy rises."""
+
+    @classmethod
+    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
+        """Return that at which the graph's part of the energy is a share of the weights."""
+        cut = cls(graph, 1.0).energy(memberships, np.zeros_like(memberships))
+        cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
+        return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
+
+    def start(self, rows: Rows, centroids: Centers, memberships: Doubles) -> Doubles:
+        """Return the same, with each row without edges where it is best: in the nearest cluster.
+
+        Far from all centroids, where the kernel vanishes, a gradient would not take it there.
+        """
+        lonely = self.graph.lonely
+        if len(lonely) == 0:
+            return memberships
+        memberships = memberships.copy()
+        memberships[lonely] = one_hot(_nearest(rows, lonely, centroids), len(centroids))
+        return memberships
 
     def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
         """Return the memberships of least energy, to a tolerance, and their energy."""
@@ -122,6 +151,10 @@ class GradientSmoother(Smoother):
             pace, momentum = faster, (pace - 1.0) / faster
         return now, energy
 
+    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+        """Return smoothing tr(Z' L Z) - sum z g."""
+        return self._multiply(memberships, heights, np.empty_like(memberships))
+
     def _multiply(self, memberships: Doubles, heights: Doubles, products: Doubles) -> float:
         step = LaplacianStep(memberships, heights, self.graph.degrees, self.smoothing, products)
         return self.graph.rows.reduce(step).value
@@ -130,18 +163,31 @@ class GradientSmoother(Smoother):
 class BoundSmoother(Smoother):
     """The softmax update, which bounds the energy from above at each step."""
 
+    @classmethod
+    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
+        """Return that at which neighbours weigh enough beside the entropy, whose weight is 1."""
+        degree = float(graph.degrees.mean())
+        return SMOOTH_DEGREE / degree if degree > 0 else 1.0
+
     def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
         """Return memberships at which the update stands still, to a tolerance."""
         now, following = memberships.copy(), np.empty_like(memberships)
         energy = np.inf
         for _ in range(MOST_SMOOTHINGS):
-            lower = self.graph.rows.reduce(BoundStep(now, heights, self.smoothing, following)).value
+            lower = self._update(now, heights, following)
             if energy - lower <= ENERGY_TOLERANCE * abs(lower):
                 return now, lower
             energy = lower
             now, following = following, now
-        lower = self.graph.rows.reduce(BoundStep(now, heights, self.smoothing, following)).value
-        return now, lower
+        return now, self.energy(now, heights)
+
+    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+        """Return sum z log z - sum z g - smoothing / 2 sum_nm w_nm z_n . z_m."""
+        return self._update(memberships, heights, np.empty_like(memberships))
+
+    def _update(self, memberships: Doubles, heights: Doubles, following: Doubles) -> float:
+        step = BoundStep(memberships, heights, self.smoothing, following)
+        return self.graph.rows.reduce(step).value
 
 
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
@@ -155,11 +201,15 @@ def follow_soft(
     bandwidths: npt.NDArray[np.float64],
     *,
     kernel: int,
+    path_iter: int,
     max_iter: int,
     tol: float,
-) -> Iterator[SoftState]:
-    """Yield the state at each of the decreasing `bandwidths`, each started from the last."""
-    for bandwidth in bandwidths:
+) -> Iterator[State]:
+    """Yield the state at each of the decreasing `bandwidths`, each started from the last.
+
+    At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
+    """
+    for number, bandwidth in enumerate(bandwidths, start=1):
         state = solve_soft(
             rows,
             smoother,
@@ -167,9 +217,10 @@ def follow_soft(
             memberships,
             float(bandwidth),
             kernel=kernel,
-            max_iter=max_iter,
+            max_iter=max_iter if number == len(bandwidths) else path_iter,
             tol=tol,
         )
+        assert state.memberships is not None
         centroids, memberships = state.centroids, state.memberships
         yield state
 
@@ -184,34 +235,66 @@ def solve_soft(
     kernel: int,
     max_iter: int,
     tol: float,
-) -> SoftState:
-    """Move centroids and smooth memberships in turn, until no centroid moves `tol` bandwidths."""
+) -> State:
+    """Move centroids and smooth memberships in turn, until no centroid moves `tol` bandwidths.
+
+    L of the state is the energy with its sign turned.
+    """
     inverse = inverse_square(bandwidth)
     heights = np.empty_like(memberships)
-    energies: list[float] = []
-    residual, inertia = np.inf, np.nan
-    for _ in range(max_iter):
+    history: list[float] = []
+    residual = np.inf
+    while len(history) < max_iter and residual > tol * bandwidth:
         start = centroids
         for _ in range(MOST_MODE_STEPS):
-            sums = rows.reduce(SoftStep(centroids, memberships, kernel, inverse))
-            moved, inertia = sums.moved(centroids), sums.inertia
+            moved = rows.reduce(SoftStep(centroids, memberships, kernel, inverse)).moved(centroids)
             move = largest_move(centroids, moved)
             centroids = moved
             if move <= tol * bandwidth:
                 break
         rows.reduce(HeightStep(centroids, kernel, inverse, heights))
+        memberships = smoother.start(rows, centroids, memberships)
         memberships, energy = smoother.solve(memberships, heights)
-        energies.append(energy)
+        history.append(-energy)
         residual = largest_move(start, centroids)
-        if residual <= tol * bandwidth:
-            break
-    return SoftState(
-        bandwidth,
-        centroids,
-        memberships,
-        tuple(energies),
-        inertia,
-        len(energies),
-        residual,
-        residual <= tol * bandwidth,
+    labels = hard_labels(rows, centroids, memberships)
+    sums = rows.reduce(SoftStep(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+    return State(
+        bandwidth=bandwidth,
+        centroids=centroids,
+        objective=history[-1] / sums.weight,
+        inertia=sums.inertia,
+        counts=np.bincount(labels, minlength=len(centroids)),
+        nearest=sums.nearest,
+        unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
+        n_iter=len(history),
+        residual=residual,
+        converged=residual <= tol * bandwidth,
+        labels=labels,
+        memberships=memberships,
+        history=tuple(history),
     )
+
+
+def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
+    """Return the memberships of rows that are in one cluster each."""
+    return np.asarray(np.eye(n_clusters)[labels])
+
+
+def hard_labels(rows: Rows, centroids: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
+    """Return the cluster that each row belongs to most; of several, the nearest."""
+    labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
+    most = memberships == memberships.max(axis=1, keepdims=True)
+    tied = np.flatnonzero(most.sum(axis=1) > 1)
+    if len(tied):
+        labels[tied] = _nearest(rows, tied, centroids, among=most[tied])
+    return labels
+
+
+def _nearest(
+    rows: Rows, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+) -> npt.NDArray[np.intp]:
+    """Return the nearest centroid of some rows, of those `among` which it is sought."""
+    with MemoryRows(rows.take(indices).X, n_jobs=1) as some:
+        distances = some.distances(centroids)
+    return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

@@ -1,8 +1,9 @@
-"""Nearest neighbours, by scikit-learn."""
+"""Nearest neighbours: exact by scikit-learn, or approximate by pynndescent."""
 
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,20 @@ import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
+from modeclust.rows.reading import is_sparse
+
 PROCESS = os.getpid()
+
+# Beyond so many rows, of more than so many features, exact neighbours take long to find.
+MOST_EXACT_ROWS = 100_000
+MOST_TREE_FEATURES = 15
+
+Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 
 def nearest_rows(
     X: Any, queries: Iterable[Any], n_neighbors: int, n_jobs: int | None = None
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+) -> Found:
     """Return distances and indices of the rows of `X` nearest to each query.
 
     Queries come in parts; None stands for all rows of `X`, each not its own neighbour.
@@ -26,4 +35,36 @@ def nearest_rows(
     with threadpool_limits(1, user_api="openmp") if forked else nullcontext():
         parts = [search.kneighbors(part) for part in queries]
     distances, indices = map(np.concatenate, zip(*parts, strict=True))
+    return distances, indices
+
+
+def exact_is_slow(X: Any) -> bool:
+    """Return whether there are so many rows that approximate neighbours are worth having."""
+    n_rows, n_features = X.shape
+    return n_rows > MOST_EXACT_ROWS and (is_sparse(X) or n_features > MOST_TREE_FEATURES)
+
+
+def has_approximate() -> bool:
+    """Return whether pynndescent is installed."""
+    return find_spec("pynndescent") is not None
+
+
+def approximate_rows(
+    X: Any, n_neighbors: int, random_state: np.random.RandomState, n_jobs: int | None = None
+) -> Found:
+    """Return distances and indices of rows that are about the nearest to each, but itself.
+
+    An index of -1, at an infinite distance, stands for a neighbour that was not found.
+    """
+    from pynndescent import NNDescent
+
+    index = NNDescent(X, n_neighbors=n_neighbors + 1, random_state=random_state, n_jobs=n_jobs)
+    indices, distances = index.neighbor_graph
+    # A row is its own neighbour, but among equal rows not always the first.
+    itself = indices == np.arange(len(indices))[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    others = np.argsort(itself, axis=1, kind="stable")[:, :-1]
+    indices = np.take_along_axis(indices, others, axis=1).astype(np.int64)
+    distances = np.take_along_axis(distances, others, axis=1).astype(np.float64)
+    distances[indices < 0] = np.inf
     return distances, indices

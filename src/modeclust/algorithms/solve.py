@@ -40,6 +40,10 @@ class State(NamedTuple):
     n_iter: int
     residual: float  # the longest mode step of the last iteration
     converged: bool
+    # Of soft clusterings; the labels of others are kept by the rows.
+    labels: npt.NDArray[np.int32] | None = None
+    memberships: npt.NDArray[np.float64] | None = None  # (N, K)
+    history: tuple[float, ...] = ()  # L after each iteration
 
 
 def inverse_square(bandwidth: float) -> float:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,16 +15,16 @@ from sklearn.base import (
     _fit_context,
     clone,
 )
-from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
+from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.bandwidth import RULES
-from modeclust.algorithms.homotopy import automatic_start, schedule
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
-from modeclust.algorithms.solve import Centers, State, assign, inverse_square
+from modeclust.algorithms.solve import Centers, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
+from modeclust.estimators.following import PathFollower
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.saving import SavingMixin
@@ -41,7 +40,6 @@ from modeclust.validation import (
     check_rows,
     check_scales,
     check_weights,
-    is_array,
 )
 
 
@@ -50,7 +48,7 @@ class KModes(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
-    CallbackSupportMixin,
+    PathFollower,
     SavingMixin,
     BaseEstimator,
 ):
@@ -240,27 +238,8 @@ class KModes(
         X = check_rows(X, estimator=self, min_rows=2)
         rng = check_random_state(self.random_state)
         with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
-            n_init = 1 if is_array(self.init) else self.n_init
-            n_bandwidths = 0 if np.isinf(target) else self.n_bandwidths
-            record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
-            root = self._init_callback_context(max_subtasks=2 if n_bandwidths else 1)
-            told = {"estimator": self, "X": X, "y": y}
-            root.call_on_fit_task_begin(**told)
-
-            runs = problem.kmeans(problem.seeds(self.init, self.n_clusters, rng), n_init)
-            task = root.subcontext("k-means", max_subtasks=n_init)
-            means = record.add_best(_watched(runs, task, "restart", problem, told))
-            self._print(means, problem)
-            if n_bandwidths:
-                start = self._start_bandwidth(problem, means, target)
-                states = problem.follow(means.centroids, schedule(start, target, n_bandwidths))
-                task = root.subcontext("path", max_subtasks=n_bandwidths)
-                for state in _watched(states, task, "bandwidth", problem, told):
-                    record.add(state)
-                    self._print(state, problem)
-            self._store(record)
-            root.call_on_fit_task_end(**told, reconstruction_attributes={})
-        record.warn(stacklevel=5, stopped=len(record.states) <= n_bandwidths)
+            record = self._follow(problem, target, rng, y)
+        record.warn(stacklevel=5, stopped=len(record.states) <= self._n_steps(target))
         return self
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
@@ -409,8 +388,7 @@ class KModes(
         """Check what `check_rows` has not, and open the problem with its target bandwidth."""
         weight = check_weights(sample_weight, X)
         scale = check_scales(sample_scale, X, adaptive=self.adaptive)
-        if not isinstance(self.bandwidth, str):
-            self._check_start(self.bandwidth)
+        self._check_start(self.bandwidth)
         with Problem.opened(
             X,
             n_clusters=self.n_clusters,
@@ -436,29 +414,6 @@ class KModes(
             self._check_start(target)
             problem.set_scale(local if self.adaptive else scale)
             yield problem, float(problem.inward_bandwidth(target))
-
-    def _check_start(self, target: Any) -> None:
-        start = self.start_bandwidth
-        if isinstance(start, str) or self.n_bandwidths == 1 or np.isinf(target):
-            return
-        if not target < start < np.inf:
-            raise ValueError(
-                f"start_bandwidth must be finite and greater than the target bandwidth, "
-                f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
-            )
-
-    def _start_bandwidth(self, problem: Problem, means: State, target: float) -> float:
-        if isinstance(self.start_bandwidth, str):
-            return automatic_start(problem.rows, means, problem.kernel, target)
-        return float(problem.inward_bandwidth(self.start_bandwidth))
-
-    def _print(self, state: State, problem: Problem) -> None:
-        if self.verbose:
-            print(
-                f"[KModes] bandwidth {problem.outward_bandwidth(state.bandwidth):<10.5g} "
-                f"objective {state.objective:.6f}  iterations {state.n_iter:<3d} "
-                f"sizes {state.counts.min()} to {state.counts.max()}"
-            )
 
     def _store(self, record: Record) -> None:
         """Set the fitted attributes, all from the last state of the path."""
@@ -513,34 +468,3 @@ class KModes(
             model._store(record)
         record.warn(stacklevel=4)
         return model
-
-
-def _watched(
-    states: Iterator[State],
-    task: CallbackContext,
-    subtask_name: str,
-    problem: Problem,
-    told: dict[str, Any],
-) -> Iterator[State]:
-    """Yield the states, telling the callbacks of each, until one asks to stop."""
-    task.call_on_fit_task_begin(**told)
-    for _ in range(task.max_subtasks):
-        subtask = task.subcontext(subtask_name)
-        subtask.call_on_fit_task_begin(**told)
-        state = next(states)
-        yield state
-        if subtask.call_on_fit_task_end(
-            **told, reconstruction_attributes=partial(_as_fitted, state, problem)
-        ):
-            break
-    task.call_on_fit_task_end(**told)
-
-
-def _as_fitted(state: State, problem: Problem) -> dict[str, Any]:
-    """Return the attributes that make an estimator of `state`, for callbacks."""
-    centers = problem.units.outward(state.centroids)
-    return {
-        "cluster_centers_": centers.astype(problem.rows.dtype),
-        "bandwidth_": problem.outward_bandwidth(state.bandwidth),
-        "_n_features_out": len(state.centroids),
-    }

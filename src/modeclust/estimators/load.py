@@ -9,14 +9,22 @@ import numpy as np
 from modeclust import __version__
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.landscape import Landscape
+from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
 from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
+from modeclust.estimators.soft_problem import Neighborhood
 from modeclust.exceptions import ModelFileError
 from modeclust.path import Path
 from modeclust.persistence import read_document
 from modeclust.rows.reading import is_sparse
 
-ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, MeanShift)}
+ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
+# What each must have beside what all have.
+REQUIRED = {
+    KModes: ["path_", "redundancy_"],
+    LaplacianKModes: ["path_", "smoothing_", "assignments_", "affinity_", "_neighborhood"],
+    MeanShift: ["_landscape"],
+}
 
 
 class Saved(NamedTuple):
@@ -37,7 +45,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    KModes or MeanShift
+    KModes, LaplacianKModes or MeanShift
         The model, which predicts the same bits as the one that was saved.
 
     Raises
@@ -111,7 +119,7 @@ def _wrong_value(model: Any) -> str | None:
     except ValueError as error:
         return str(error).rstrip(".")
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
-    required += ["_landscape"] if isinstance(model, MeanShift) else ["path_", "redundancy_"]
+    required += REQUIRED[type(model)]
     if missing := [name for name in required if not hasattr(model, name)]:
         return f"it lacks {', '.join(missing)}"
     for name, fits, expected in _checks(model):
@@ -142,15 +150,24 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         yield "feature_names_in_", fits, f"{width} names"
     if "_sklearn_output_config" in vars(model):
         yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
+    n_rows = len(labels)
     if isinstance(model, MeanShift):
-        fits = _is_landscape(model._landscape, len(labels), width)
+        fits = _is_landscape(model._landscape, n_rows, width)
         yield "_landscape", fits, f"rows of {width} features, one for each label"
-    else:
-        ratios = model.redundancy_
-        fits = is_sparse(ratios) and ratios.shape == (size, size)
+        return
+    fits = _is_path(model.path_, n_rows, size, width)
+    yield "path_", fits, f"a path of {size} centroids in {width} features"
+    if isinstance(model, KModes):
+        fits = _is_square(model.redundancy_, size)
         yield "redundancy_", fits, f"sparse of shape {(size, size)}"
-        fits = _is_path(model.path_, len(labels), size, width)
-        yield "path_", fits, f"a path of {size} centroids in {width} features"
+        return
+    shares = model.assignments_
+    fits = is_array(shares, "f", n_rows, size) and bool(np.isfinite(shares).all())
+    yield "assignments_", fits, f"finite numbers of shape {(n_rows, size)}"
+    fits = _is_square(model.affinity_, n_rows)
+    yield "affinity_", fits, f"sparse of shape {(n_rows, n_rows)}"
+    fits = _is_neighborhood(model._neighborhood, n_rows, width)
+    yield "_neighborhood", fits, f"rows of {width} features, one for each label"
 
 
 def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
@@ -171,18 +188,39 @@ def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
 def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
     if not isinstance(landscape, Landscape):
         return False
-    X, order = landscape.X, landscape.order
-    if is_sparse(X):
-        fits = X.format == "csr" and X.shape == (n_rows, width) and X.dtype.kind == "f"
-    else:
-        fits = is_array(X, "f", n_rows, width)
+    order = landscape.order
     return (
-        fits
-        and bool(np.isfinite(X.data if is_sparse(X) else X).all())
+        _are_rows(landscape.X, n_rows, width)
         and all(v is None or is_array(v, "f", n_rows) for v in (landscape.weight, landscape.scale))
         and is_array(order, "iu", n_rows)
         and np.array_equal(np.sort(order), np.arange(n_rows))
     )
+
+
+def _is_neighborhood(neighborhood: Any, n_rows: int, width: int) -> bool:
+    if not isinstance(neighborhood, Neighborhood):
+        return False
+    n_neighbors, scale = neighborhood.n_neighbors, neighborhood.scale
+    fits = scale is None or isinstance(scale, float) or is_array(scale, "f", n_rows)
+    return (
+        _are_rows(neighborhood.X, n_rows, width)
+        and type(n_neighbors) is int
+        and n_neighbors > 0
+        and fits
+        and (scale is None or bool(np.all(np.asarray(scale) >= 0)))
+    )
+
+
+def _are_rows(X: Any, n_rows: int, width: int) -> bool:
+    if is_sparse(X):
+        fits = X.format == "csr" and X.shape == (n_rows, width) and X.dtype.kind == "f"
+    else:
+        fits = is_array(X, "f", n_rows, width)
+    return fits and bool(np.isfinite(X.data if is_sparse(X) else X).all())
+
+
+def _is_square(matrix: Any, size: int) -> bool:
+    return is_sparse(matrix) and matrix.shape == (size, size)
 
 
 def _told(value: Any) -> str:

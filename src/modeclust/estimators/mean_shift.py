@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.bandwidth import RULES
@@ -41,6 +41,7 @@ from modeclust.rows.units import Units
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
+    FINITE,
     check_cluster_count,
     check_n_jobs,
     check_rows,
@@ -48,8 +49,6 @@ from modeclust.validation import (
     check_weights,
     is_array,
 )
-
-FINITE = Interval(Real, 0, None, closed="neither")
 
 
 class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
@@ -145,7 +144,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         "adaptive": ["boolean"],
         "seeds": [
             StrOptions({"all", "bin"}),
-            Interval(Integral, 1, None, closed="left"),
+            COUNT,
             "array-like",
         ],
         "merge_radius": [FINITE],

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ class Problem:
         n_jobs: int | None,
         rng: np.random.RandomState,
         **limits: Any,
-    ) -> "Iterator[Problem]":
+    ) -> Iterator[Self]:
         """Open the rows of `X`, with distinct ones enough, while the context lasts."""
         check_n_jobs(n_jobs)
         check_cluster_count(n_clusters, X)
@@ -141,7 +141,7 @@ class Record:
     problem: Problem
     store_labels: bool
     centers: npt.NDArray[Any]  # (S, K, D), of which those of the states are filled
-    states: list[State] = field(default_factory=list)  # all but the last without centroids
+    states: list[State] = field(default_factory=list)  # all but the last without large parts
     labels: list[npt.NDArray[np.integer[Any]]] = field(default_factory=list)
 
     @classmethod
@@ -155,14 +155,16 @@ class Record:
         return cls(problem, bool(store_labels), np.empty(shape, dtype=problem.rows.dtype))
 
     def add(self, state: State) -> None:
-        """Add a state; the labels of the rows must be its own."""
+        """Add a state; where it has no labels, those of the rows must be its own."""
         if self.states:
-            self.states[-1] = self.states[-1]._replace(centroids=NO_CENTERS)
+            last = self.states[-1]
+            self.states[-1] = last._replace(centroids=NO_CENTERS, labels=None, memberships=None)
         self.centers[len(self.states)] = self.problem.units.outward(state.centroids)
         self.states.append(state)
         if self.store_labels:
             smallest = np.min_scalar_type(-self.centers.shape[1])
-            self.labels.append(self.problem.rows.labels().astype(smallest))
+            labels = self.problem.rows.labels() if state.labels is None else state.labels
+            self.labels.append(labels.astype(smallest))
 
     def add_best(self, runs: Iterator[State]) -> State:
         """Add the K-means run of least inertia, and return it."""
@@ -178,10 +180,11 @@ class Record:
     def round_last(self) -> None:
         """Measure the last state anew at its centroids as the user will see them.
 
-        So `labels_` is what `predict` says of the same rows, and `objective_` what `score` says.
+        So `labels_` is what `predict` says of the same rows, and `objective_` what `score` says;
+        which neither does of a soft clustering.
         """
         rows, units, last = self.problem.rows, self.problem.units, self.states[-1]
-        if units.are_plain and rows.dtype == np.float64:
+        if (units.are_plain and rows.dtype == np.float64) or last.labels is not None:
             return
         seen = units.outward(last.centroids).astype(rows.dtype).astype(np.float64)
         centroids = units.inward(seen)

@@ -170,6 +170,13 @@ def project(row: Any) -> None:
 
 
 @compiled
+def project_rows(rows: Any) -> None:
+    """Bring each row to the nearest point of the simplex."""
+    for i in range(rows.shape[0]):
+        project(rows[i])
+
+
+@compiled
 def _multiply(
     W: Any,  # IN
     every: Any,  # (N, K)

@@ -1,0 +1,115 @@
+"""What estimators share that follow a path, from K-means down to a target bandwidth."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.callback import CallbackContext, CallbackSupportMixin
+
+from modeclust.algorithms.homotopy import automatic_start, schedule
+from modeclust.algorithms.solve import State
+from modeclust.estimators.problem import Problem, Record
+from modeclust.validation import is_array
+
+
+class PathFollower(CallbackSupportMixin):
+    """An estimator with the parameters of a path, which tells callbacks where it is."""
+
+    n_clusters: int
+    n_bandwidths: int
+    start_bandwidth: float | str
+    init: Any
+    n_init: int
+    store_labels: bool | str
+    verbose: int
+
+    def _follow(
+        self, problem: Problem, target: float, rng: np.random.RandomState, y: Any
+    ) -> Record:
+        """Run K-means, follow the problem's path from there, `_store` the record and return it."""
+        n_init = 1 if is_array(self.init) else self.n_init
+        n_bandwidths = self._n_steps(target)
+        record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
+        root = self._init_callback_context(max_subtasks=2 if n_bandwidths else 1)
+        told = {"estimator": self, "X": problem.X, "y": y}
+        root.call_on_fit_task_begin(**told)
+
+        runs = problem.kmeans(problem.seeds(self.init, self.n_clusters, rng), n_init)
+        task = root.subcontext("k-means", max_subtasks=n_init)
+        means = record.add_best(self._watched(runs, task, "restart", problem, told))
+        self._print(means, problem)
+        if n_bandwidths:
+            start = self._start(problem, means, target)
+            states = problem.follow(means.centroids, schedule(start, target, n_bandwidths))
+            task = root.subcontext("path", max_subtasks=n_bandwidths)
+            for state in self._watched(states, task, "bandwidth", problem, told):
+                record.add(state)
+                self._print(state, problem)
+        self._store(record)
+        root.call_on_fit_task_end(**told, reconstruction_attributes={})
+        return record
+
+    def _store(self, record: Record) -> None:
+        """Set the fitted attributes."""
+        raise NotImplementedError
+
+    def _n_steps(self, target: float) -> int:
+        """Return the number of bandwidths after K-means."""
+        return 0 if np.isinf(target) else self.n_bandwidths
+
+    def _check_start(self, target: float | str) -> None:
+        """Refuse a first bandwidth below the target, where this is a number already."""
+        start = self.start_bandwidth
+        if isinstance(start, str) or isinstance(target, str):
+            return
+        if self._n_steps(target) > 1 and not target < start < np.inf:
+            raise ValueError(
+                f"start_bandwidth must be finite and greater than the target bandwidth, "
+                f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
+            )
+
+    def _start(self, problem: Problem, means: State, target: float) -> float:
+        """Return the first bandwidth, in the units of the problem."""
+        if isinstance(self.start_bandwidth, str):
+            return automatic_start(problem.rows, means, problem.kernel, target)
+        return float(problem.inward_bandwidth(self.start_bandwidth))
+
+    def _print(self, state: State, problem: Problem) -> None:
+        if self.verbose:
+            print(
+                f"[{type(self).__name__}] "
+                f"bandwidth {problem.outward_bandwidth(state.bandwidth):<10.5g} "
+                f"objective {state.objective:.6f}  iterations {state.n_iter:<3d} "
+                f"sizes {state.counts.min()} to {state.counts.max()}"
+            )
+
+    def _watched(
+        self,
+        states: Iterator[State],
+        task: CallbackContext,
+        subtask_name: str,
+        problem: Problem,
+        told: dict[str, Any],
+    ) -> Iterator[State]:
+        """Yield the states, telling the callbacks of each, until one asks to stop."""
+        task.call_on_fit_task_begin(**told)
+        for _ in range(task.max_subtasks):
+            subtask = task.subcontext(subtask_name)
+            subtask.call_on_fit_task_begin(**told)
+            state = next(states)
+            yield state
+            if subtask.call_on_fit_task_end(
+                **told, reconstruction_attributes=partial(self._as_fitted, state, problem)
+            ):
+                break
+        task.call_on_fit_task_end(**told)
+
+    def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
+        """Return the attributes that make an estimator of `state`, for callbacks."""
+        centers = problem.units.outward(state.centroids)
+        return {
+            "cluster_centers_": centers.astype(problem.rows.dtype),
+            "bandwidth_": problem.outward_bandwidth(state.bandwidth),
+            "_n_features_out": len(state.centroids),
+        }
