@@ -20,7 +20,7 @@ from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 
-from modeclust import KModes, MeanShift, load
+from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.estimators.load import read_model
 from modeclust.estimators.saving import write_model
 from modeclust.exceptions import ModelFileError
@@ -48,9 +48,19 @@ FITS = {
     "init list": lambda: KModes(2, init=X[:2].tolist(), **QUICK).fit(X),
     "mean-shift": lambda: MeanShift(bandwidth=0.8, random_state=0).fit(X, sample_weight=WEIGHT),
     "mean-shift CSR": lambda: MeanShift(bandwidth=1.0, random_state=0).fit(CSR),
+    "Laplacian": lambda: LaplacianKModes(3, **QUICK).fit(X, sample_weight=WEIGHT),
+    "Laplacian bound": lambda: LaplacianKModes(3, solver="bound", **QUICK).fit(CSR),
+    "Laplacian local": lambda: LaplacianKModes(3, affinity_bandwidth="local", **QUICK).fit(X),
+    "Laplacian binary": lambda: LaplacianKModes(
+        3, smoothing=0, affinity="binary", n_neighbors=np.int64(4), **QUICK
+    ).fit(X),
+    "Laplacian graph": lambda: LaplacianKModes(
+        3, affinity=sparse.csr_array(np.ones((150, 150))), **QUICK
+    ).fit(X),
     "mean-shift seeds": lambda: MeanShift(bandwidth=0.8, seeds=X[::10], adaptive=True).fit(X),
 }
-DATA = {"CSR": CSR, "csr_matrix": CSR, "mean-shift CSR": CSR, "pandas": FRAME}
+SPARSE = ("CSR", "csr_matrix", "mean-shift CSR", "Laplacian bound")
+DATA = {"pandas": FRAME, **dict.fromkeys(SPARSE, CSR)}
 
 
 class Derived(KModes):
@@ -99,7 +109,7 @@ def test_a_loaded_model_is_the_same(name, tmp_path):
     assert type(same) is type(model)
     assert_same(vars(same), vars(model))
     assert repr(same).partition(" at 0x")[0] == repr(model).partition(" at 0x")[0]
-    for method in ("predict", "transform", "score"):
+    for method in ("predict", "predict_proba", "transform", "score"):
         if hasattr(model, method):
             assert_same(getattr(same, method)(data), getattr(model, method)(data))
 
@@ -359,6 +369,32 @@ def test_a_landscape_that_does_not_fit_is_refused(tmp_path):
             write_document(path, Document("0.1", "MeanShift", state, {}), MeanShift._saved_types)
             with pytest.raises(ModelFileError, match="_landscape must be rows of 4 features"):
                 load(path)
+
+
+@pytest.mark.parametrize("name", ["Laplacian", "Laplacian bound", "Laplacian local"])
+def test_a_soft_clustering_that_does_not_fit_is_refused(name, tmp_path):
+    path, model = tmp_path / "model.npz", fitted(name)
+    near = model._neighborhood
+    for attribute, value in (
+        ("assignments_", model.assignments_[:, :2]),
+        ("assignments_", model.assignments_ * np.nan),
+        ("affinity_", model.affinity_[:5]),
+        ("affinity_", np.zeros((150, 150))),
+        ("smoothing_", -1.0),
+        ("smoothing_", "auto"),
+        ("_neighborhood", None),
+        ("_neighborhood", replace(near, X=near.X[:5])),
+        ("_neighborhood", replace(near, n_neighbors=0)),
+        ("_neighborhood", replace(near, n_neighbors=2.5)),
+        ("_neighborhood", replace(near, scale=-1.0)),
+        ("_neighborhood", replace(near, scale=np.ones(7))),
+        ("_neighborhood", replace(near, scale="local")),
+    ):
+        state = vars(model) | {attribute: value}
+        document = Document("0.1", "LaplacianKModes", state, {})
+        write_document(path, document, LaplacianKModes._saved_types)
+        with pytest.raises(ModelFileError, match=f"{attribute} must be"):
+            load(path)
 
 
 def test_state_that_lacks_something_is_refused(small, tmp_path):

@@ -18,9 +18,32 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from modeclust import KModes, MeanShift
+from modeclust import KModes, LaplacianKModes, MeanShift
 
 X = load_iris().data
+
+GRAPH = "rows that are repeated are neighbours in the graph, a row of weight 2 is one vertex"
+CLASSES = "the check wants a column of predict_proba for each class of y, not for each cluster"
+HARD = {
+    "check_estimator_sparse_array": CLASSES,
+    "check_estimator_sparse_matrix": CLASSES,
+}
+SOFT = {
+    "check_sample_weight_equivalence_on_dense_data": GRAPH,
+    "check_sample_weight_equivalence_on_sparse_data": GRAPH,
+    **HARD,
+}
+
+
+def failures(model):
+    """Return the checks that an estimator fails, and why."""
+    if not isinstance(model, LaplacianKModes):
+        return {}
+    return HARD if model.smoothing == 0 else SOFT
+
+
+# Of a few rows without clusters, the graph makes one.
+few_rows = pytest.mark.filterwarnings("ignore::modeclust.exceptions.EmptyClusterWarning")
 
 
 @parametrize_with_checks(
@@ -29,21 +52,29 @@ X = load_iris().data
         KModes(n_clusters=2, adaptive=True, n_init=2),
         MeanShift(),
         MeanShift(adaptive=True, kernel="biweight"),
-    ]
+        LaplacianKModes(n_clusters=3),
+        LaplacianKModes(n_clusters=2, solver="bound", n_init=2),
+        LaplacianKModes(n_clusters=2, smoothing=0, n_init=2),
+    ],
+    expected_failed_checks=failures,
 )
+@few_rows
 def test_estimator_checks(estimator, check):
     check(estimator)
 
 
-def test_the_default_fails_two_checks_for_one_reason():
+@pytest.mark.parametrize("model", [KModes(), LaplacianKModes()])
+@few_rows
+def test_the_default_fails_two_checks_for_one_reason(model):
     # They fit the default of 8 clusters to 4 distinct rows, which is refused (as it must be);
     # with n_clusters=3 above they pass.
     reason = "8 clusters of 4 distinct rows"
     check_estimator(
-        KModes(),
+        model,
         expected_failed_checks={
             "check_sample_weights_shape": reason,
             "check_sample_weights_not_overwritten": reason,
+            **failures(model),
         },
         on_skip=None,
     )

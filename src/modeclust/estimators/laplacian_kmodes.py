@@ -355,6 +355,12 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     def _check_graph(self, X: Any) -> sparse.csr_array | None:
         """Return the given affinities, or None if there are rows enough to find them."""
+        if self.neighbor_search == "approximate" and not has_approximate():
+            raise ModuleNotFoundError(
+                "neighbor_search='approximate' requires pynndescent; install it with "
+                "`pip install 'modeclust[approximate]'`.",
+                name="pynndescent",
+            )
         if not isinstance(self.affinity, str):
             return check_affinity(self.affinity, X.shape[0])
         if self.n_neighbors >= X.shape[0]:

@@ -161,7 +161,9 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         fits = _is_square(model.redundancy_, size)
         yield "redundancy_", fits, f"sparse of shape {(size, size)}"
         return
-    shares = model.assignments_
+    smoothing, shares = model.smoothing_, model.assignments_
+    fits = isinstance(smoothing, float) and bool(smoothing >= 0)
+    yield "smoothing_", fits, "a number >= 0"
     fits = is_array(shares, "f", n_rows, size) and bool(np.isfinite(shares).all())
     yield "assignments_", fits, f"finite numbers of shape {(n_rows, size)}"
     fits = _is_square(model.affinity_, n_rows)

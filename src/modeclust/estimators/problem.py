@@ -227,7 +227,8 @@ class Record:
             began = self._first(lambda state: np.any(state.nearest[empty] < 0))
             warnings.warn(
                 f"Clusters {np.flatnonzero(empty).tolist()} lost all their points by bandwidth "
-                f"{began:.6g} and kept their centroids. Lower n_clusters.",
+                f"{began:.6g} and kept their centroids. Lower n_clusters"
+                f"{'' if last.labels is None else ' or smoothing'}.",
                 EmptyClusterWarning,
                 stacklevel=stacklevel,
             )

@@ -1,0 +1,533 @@
+"""Laplacian K-modes: the estimator."""
+
+import warnings
+
+import numpy as np
+import pytest
+from reference import PROFILES
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from scipy.special import softmax
+from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from modeclust import KModes, LaplacianKModes
+from modeclust.exceptions import ApproximateNeighborsWarning, EmptyClusterWarning
+from modeclust.kernels import KERNELS
+
+IRIS = load_iris().data
+MOONS, MOON = make_moons(300, noise=0.05, random_state=0)
+BLOBS, BLOB = make_blobs(200, 3, centers=4, random_state=0)
+SOLVERS = ("gradient", "bound")
+
+
+def blobs(**parameters):
+    return LaplacianKModes(4, random_state=0, **parameters).fit(BLOBS)
+
+
+def value_maximised(model, X, weight=1.0):
+    """Return the objective of a fitted model by its formula."""
+    Z, W = model.assignments_, model.affinity_.toarray()
+    t = cdist(X, model.cluster_centers_, "sqeuclidean") / model.bandwidth_**2
+    pull = np.sum(np.asarray(weight).reshape(-1, 1) * Z * PROFILES[model.kernel](t))
+    if model.solver == "gradient":
+        laplacian = np.diag(W.sum(axis=1)) - W
+        return pull - model.smoothing_ * np.trace(Z.T @ laplacian @ Z)
+    return pull + model.smoothing_ / 2 * np.sum(W * (Z @ Z.T)) - np.sum(Z * np.log(Z))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["spirals5", "moons_lap", "usps_lap"])
+def test_the_authors_results(authors_result, name):
+    data = authors_result(name)
+    parts = (data["affinity_data"], data["affinity_indices"], data["affinity_indptr"])
+    first, last = data["bandwidths"][[0, -1]]
+    model = LaplacianKModes(
+        len(data["init_centers"]),
+        smoothing=float(data["smoothing"]),
+        affinity=sparse.csr_array(parts),
+        init=data["init_centers"],
+        bandwidth=last,
+        start_bandwidth=first,
+        n_bandwidths=len(data["bandwidths"]),
+    ).fit(data["X"])
+    np.testing.assert_allclose(model.path_.bandwidths[1:], data["bandwidths"])
+    assert model.objective_ >= (1 - 1e-4) * data["objectives"][-1]
+    same = np.mean(model.labels_ == data["assignments"].argmax(axis=1))
+    assert same >= (1 if name == "spirals5" else 0.99)
+    if name == "spirals5":
+        assert adjusted_rand_score(data["y"], model.labels_) == 1
+    assert np.abs(model.cluster_centers_ - data["centers"][-1]).max() <= 1e-2 * last
+
+
+def test_moons_are_separated_and_their_modes_are_on_them():
+    model = LaplacianKModes(2, bandwidth=0.1, random_state=0).fit(MOONS)
+    assert adjusted_rand_score(MOON, model.labels_) == 1
+    assert adjusted_rand_score(MOON, KModes(2, bandwidth=0.1).fit(MOONS).labels_) < 1
+    away = cdist(model.cluster_centers_, MOONS)
+    assert away.min(axis=1).max() < 0.1
+    assert len(set(MOON[away.argmin(axis=1)])) == 2
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_without_smoothing_it_is_kmodes(container, dtype, offset):
+    X = container((IRIS + offset).astype(dtype))
+    weight = np.arange(150) % 4
+    shared = {"n_clusters": 3, "n_bandwidths": 5, "random_state": 0}
+    soft = LaplacianKModes(smoothing=0, **shared).fit(X, sample_weight=weight)
+    hard = KModes(**shared).fit(X, sample_weight=weight)
+    for name in ("labels_", "cluster_centers_", "counts_", "exemplar_indices_"):
+        assert getattr(soft, name).tobytes() == getattr(hard, name).tobytes(), name
+    assert soft.objective_ == pytest.approx(hard.objective_ * weight.sum())
+    np.testing.assert_array_equal(soft.path_.objectives, hard.path_.objectives)
+    np.testing.assert_array_equal(soft.assignments_, np.eye(3)[hard.labels_])
+    np.testing.assert_array_equal(soft.predict(X), hard.predict(X))
+    np.testing.assert_array_equal(soft.predict_proba(X), soft.assignments_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_objective_by_its_formula(solver, kernel, weighted):
+    weight = np.linspace(0.5, 2, 200) if weighted else np.ones(200)
+    model = LaplacianKModes(
+        4, bandwidth=2.0, kernel=kernel, solver=solver, smoothing=1.5, random_state=0
+    )
+    model.fit(BLOBS, sample_weight=weight)
+    assert model.objective_ == pytest.approx(value_maximised(model, BLOBS, weight))
+    assert model.path_.objectives[-1] == pytest.approx(model.objective_ / weight.sum())
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.01, "auto", 3.0])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_is_fitted(solver, smoothing):
+    model = blobs(solver=solver, smoothing=smoothing)
+    Z = model.assignments_
+    assert Z.shape == (200, 4)
+    assert np.all(Z >= 0)
+    np.testing.assert_allclose(Z.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.labels_, Z.argmax(axis=1))
+    assert model.labels_.dtype == np.int32
+    np.testing.assert_array_equal(model.counts_, np.bincount(model.labels_, minlength=4))
+    assert np.all(np.diff(model.objective_history_) >= -1e-12 * abs(model.objective_))
+    assert model.objective_history_[-1] == model.objective_
+    assert model.path_.bandwidths[0] == np.inf
+    assert len(model.path_) == 11
+    np.testing.assert_array_equal(model.path_.labels[-1], model.labels_)
+    np.testing.assert_array_equal(model.path_.centers[-1], model.cluster_centers_)
+    assert model.n_iter_ == model.path_.n_iter.sum()
+    assert model.smoothing_ == smoothing or smoothing == "auto"
+    away = cdist(model.cluster_centers_, BLOBS)
+    away[model.labels_ != np.arange(4)[:, None]] = np.inf
+    np.testing.assert_array_equal(model.exemplar_indices_, away.argmin(axis=1))
+    own = np.sum((BLOBS - model.cluster_centers_[model.labels_]) ** 2)
+    assert model.inertia_ == pytest.approx(own)
+
+
+def test_blobs_come_back_with_both_solvers():
+    X, y = make_blobs(300, 2, centers=4, cluster_std=0.5, random_state=3)
+    for solver in SOLVERS:
+        model = LaplacianKModes(4, solver=solver, random_state=0).fit(X)
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_the_graph_joins_neighbours():
+    heat = blobs(n_neighbors=3, affinity_bandwidth=0.7).affinity_.toarray()
+    away = cdist(BLOBS, BLOBS)
+    np.fill_diagonal(away, np.inf)
+    near = np.zeros((200, 200), dtype=bool)
+    near[np.repeat(np.arange(200), 3), np.argsort(away, axis=1)[:, :3].ravel()] = True
+    near |= near.T
+    np.testing.assert_allclose(heat, np.where(near, np.exp(-(away**2) / (2 * 0.49)), 0))
+    binary = blobs(n_neighbors=3, affinity="binary").affinity_.toarray()
+    np.testing.assert_array_equal(binary, near)
+    local = blobs(n_neighbors=3, affinity_bandwidth="local").affinity_.toarray()
+    scale = np.sort(away, axis=1)[:, 2]
+    wanted = np.where(near, np.exp(-(away**2) / (2 * np.outer(scale, scale))), 0)
+    np.testing.assert_allclose(local, wanted)
+    target = blobs(n_neighbors=3, bandwidth=0.7).affinity_.toarray()
+    np.testing.assert_array_equal(target, heat)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_matrix, sparse.csc_array, np.array])
+def test_a_given_graph_is_used(kind):
+    model = blobs()
+    W = model.affinity_.toarray()
+    given = W + np.diag(np.arange(200.0))  # the diagonal does not matter
+    same = blobs(affinity=kind(given))
+    assert same.assignments_.tobytes() == model.assignments_.tobytes()
+    assert sparse.isspmatrix(same.affinity_) is False
+    np.testing.assert_array_equal(same.affinity_.toarray(), W)
+    np.testing.assert_array_equal(same.predict_proba(BLOBS), model.predict_proba(BLOBS))
+
+
+def test_a_graph_that_is_symmetric_to_rounding_is_made_so():
+    W = blobs().affinity_.toarray()
+    W[0] *= 1 + 1e-14
+    assert abs(W - W.T).max() > 0
+    used = blobs(affinity=W).affinity_
+    assert abs(used - used.T).max() == 0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_any_number_of_threads_gives_the_same_bits(solver):
+    X, _ = make_blobs(6000, 4, centers=5, random_state=0)
+    found = [
+        LaplacianKModes(
+            5, solver=solver, n_init=2, n_bandwidths=3, max_iter=10, random_state=0, n_jobs=n_jobs
+        )
+        for n_jobs in (1, 2, 3)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        bits = {model.fit(X).assignments_.tobytes() for model in found}
+    assert len(bits) == 1
+    assert len({model.predict_proba(X[::7]).tobytes() for model in found}) == 1
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_dense_and_sparse_rows_give_the_same(solver):
+    X = np.where(BLOBS > 1, BLOBS, 0)
+    dense = LaplacianKModes(4, solver=solver, random_state=0).fit(X)
+    rows = sparse.csr_array(X)
+    csr = LaplacianKModes(4, solver=solver, random_state=0).fit(rows)
+    np.testing.assert_allclose(csr.assignments_, dense.assignments_, atol=1e-6)
+    np.testing.assert_allclose(csr.cluster_centers_, dense.cluster_centers_, atol=1e-6)
+    wanted = dense.predict_proba(X)
+    for model, new in [(csr, rows), (csr, X), (dense, rows)]:
+        np.testing.assert_allclose(model.predict_proba(new), wanted, atol=1e-6)
+
+
+def test_mapped_rows(tmp_path):
+    np.save(tmp_path / "X.npy", BLOBS)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    model = LaplacianKModes(4, random_state=0).fit(mapped)
+    assert model.assignments_.tobytes() == blobs().assignments_.tobytes()
+    np.testing.assert_array_equal(model.predict_proba(mapped), blobs().predict_proba(BLOBS))
+
+
+class TestNewPoints:
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize("affinity", ["heat", "binary"])
+    @pytest.mark.parametrize("scale", [None, 1.0, "local"])
+    def test_training_points_get_about_what_they_had(self, solver, affinity, scale):
+        model = LaplacianKModes(
+            3, solver=solver, affinity=affinity, affinity_bandwidth=scale, random_state=0
+        )
+        model.fit(IRIS)
+        found = model.predict_proba(IRIS)
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        assert np.all(found >= 0)
+        assert np.abs(found - model.assignments_).mean() < 0.1
+        np.testing.assert_array_equal(model.predict(IRIS), found.argmax(axis=1))
+        assert np.mean(model.predict(IRIS) == model.labels_) > 0.95
+
+    @pytest.mark.parametrize("kernel", KERNELS)
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_by_the_formula(self, solver, kernel):
+        model = blobs(
+            solver=solver, kernel=kernel, bandwidth=3.0, affinity_bandwidth=2.0, smoothing=0.7
+        )
+        new = BLOBS[:40] + 0.3
+        away = cdist(new, BLOBS)
+        near = np.argsort(away, axis=1)[:, :5]
+        w = np.exp(-(np.take_along_axis(away, near, axis=1) ** 2) / (2 * 2.0**2))
+        mean = np.einsum("nm,nmk->nk", w, model.assignments_[near])
+        g = PROFILES[kernel](cdist(new, model.cluster_centers_, "sqeuclidean") / 9)
+        if solver == "bound":
+            wanted = softmax(g + 0.7 * mean, axis=1)
+        else:
+            target = (mean + g / (2 * 0.7)) / w.sum(axis=1, keepdims=True)
+            wanted = np.array([projected(row) for row in target])
+        np.testing.assert_allclose(model.predict_proba(new), wanted, atol=1e-10)
+
+    @pytest.mark.parametrize("away", [1e2, 1e10, 1e150, 1e300])
+    @pytest.mark.parametrize("kernel", KERNELS)
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_far_points_go_where_their_side_is(self, solver, kernel, away):
+        X = np.r_[BLOBS[:20], BLOBS[:20] + 200.0]
+        model = LaplacianKModes(2, solver=solver, kernel=kernel, random_state=0).fit(X)
+        low, high = model.labels_[[0, -1]]
+        assert low != high
+        far = np.array([[-away] * 3, [200 + away] * 3])
+        found = model.predict_proba(far)
+        assert np.all(np.isfinite(found))
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        if away < 1e150:  # where squares are numbers
+            assert model.predict(far).tolist() == [low, high]
+
+    def test_one_at_a_time_gives_the_same(self):
+        model = blobs()
+        rows = [model.predict_proba(row[None])[0] for row in BLOBS[:5]]
+        np.testing.assert_allclose(rows, model.predict_proba(BLOBS)[:5], atol=1e-12)
+
+
+def projected(v):
+    """Return the nearest point of the simplex, by sorting."""
+    u = np.sort(v)[::-1]
+    excess = (np.cumsum(u) - 1) / np.arange(1, len(v) + 1)
+    return np.maximum(v - excess[np.flatnonzero(u > excess)[-1]], 0)
+
+
+class TestGraphsOfAllKinds:
+    def test_parts_that_are_not_joined_are_smoothed_alone(self):
+        X = np.r_[BLOBS, BLOBS + 1e3]
+        model = LaplacianKModes(2, bandwidth=2.0, random_state=0).fit(X)
+        assert len(set(model.labels_[:200])) == len(set(model.labels_[200:])) == 1
+        assert sparse.csgraph.connected_components(model.affinity_)[0] > 1
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize("far", [3.0, 1e5])
+    def test_a_row_without_neighbours_is_with_the_nearest_mode(self, solver, far):
+        X = np.array([[0.0], [0.1], [0.2], [0.3], [9.0], [9.1], [9.2], [9.3], [9.3 + far]])
+        W = np.zeros((9, 9))
+        W[:4, :4] = W[4:8, 4:8] = 1
+        model = LaplacianKModes(
+            2, solver=solver, affinity=W, bandwidth=1.0, init=[[0.2], [9.1]], smoothing=1.0
+        )
+        model.fit(X, sample_weight=[1] * 8 + [0])
+        assert model.labels_[8] == model.labels_[7] != model.labels_[0]
+        if solver == "gradient":
+            assert model.assignments_[8].max() == 1
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_a_graph_without_edges(self, solver):
+        model = LaplacianKModes(
+            3, affinity=sparse.csr_array((150, 150)), solver=solver, random_state=0
+        )
+        model.fit(IRIS)
+        nearest = cdist(IRIS, model.cluster_centers_).argmin(axis=1)
+        np.testing.assert_array_equal(model.labels_, nearest)
+        assert model.smoothing_ == 1.0
+
+    def test_equal_rows_have_the_affinity_1(self):
+        X = np.repeat([[0.0], [1.0], [5.0], [6.0]], 8, axis=0)
+        model = LaplacianKModes(2, affinity_bandwidth="local", random_state=0).fit(X)
+        assert np.all(model.affinity_.data == 1)
+        assert np.all(np.isfinite(model.predict_proba([[0.0], [3.0], [6.5]])))
+
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_clusters_that_vanish_keep_their_modes(self, solver):
+        X = np.random.default_rng(0).normal(size=(100, 2))
+        W = np.ones((100, 100))
+        model = LaplacianKModes(5, affinity=W, smoothing=10.0, solver=solver, random_state=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(X)
+        lost = [w for w in caught if issubclass(w.category, EmptyClusterWarning)]
+        assert len(lost) == (model.counts_.min() == 0)
+        assert model.counts_.min() == 0 or solver == "bound"
+        assert model.cluster_centers_.shape == (5, 2)
+        assert np.all(np.isfinite(model.cluster_centers_))
+        assert np.all(model.exemplar_indices_[model.counts_ == 0] == -1)
+
+
+class TestScales:
+    @pytest.mark.parametrize("solver", SOLVERS)
+    @pytest.mark.parametrize("factor", [2.0**-400, 2.0**400])
+    def test_units_do_not_matter(self, solver, factor):
+        model, scaled = (
+            LaplacianKModes(3, solver=solver, random_state=0).fit(X) for X in (IRIS, IRIS * factor)
+        )
+        np.testing.assert_array_equal(scaled.labels_, model.labels_)
+        np.testing.assert_allclose(scaled.cluster_centers_ / factor, model.cluster_centers_)
+        np.testing.assert_allclose(
+            scaled.predict_proba(IRIS[:9] * factor), model.predict_proba(IRIS[:9]), atol=1e-8
+        )
+
+    def test_an_offset_does_not_matter(self):
+        model, moved = (LaplacianKModes(4, random_state=0).fit(X) for X in (BLOBS, BLOBS + 1e8))
+        np.testing.assert_array_equal(moved.labels_, model.labels_)
+        np.testing.assert_allclose(moved.assignments_, model.assignments_, atol=1e-4)
+
+    def test_rows_of_weight_0_follow_the_others(self):
+        weight = np.r_[np.ones(180), np.zeros(20)]
+        outlier = np.r_[BLOBS[:180], BLOBS[:20] + 50]
+        model = LaplacianKModes(4, bandwidth=2.0, random_state=0).fit(outlier, sample_weight=weight)
+        assert model.cluster_centers_.max() < 30
+        assert np.all(model.exemplar_indices_ < 180)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_automatic_smoothing(solver):
+    model = blobs(solver=solver, bandwidth=1.0)
+    if solver == "gradient":
+        Z = np.eye(4)[model.path_.labels[0]]
+        W = model.affinity_.toarray()
+        cut = np.trace(Z.T @ (np.diag(W.sum(axis=1)) - W) @ Z)
+        assert cut > 0.01 * W.sum()
+        assert model.smoothing_ == pytest.approx(0.15 * 200 / cut)
+        doubled = LaplacianKModes(4, bandwidth=1.0, random_state=0)
+        doubled.fit(BLOBS, sample_weight=np.full(200, 2.0))
+        assert doubled.smoothing_ == pytest.approx(2 * model.smoothing_)
+        np.testing.assert_array_equal(doubled.labels_, model.labels_)
+    else:
+        assert model.smoothing_ * model.affinity_.sum() / 200 == pytest.approx(10)
+
+
+class TestApproximateNeighbours:
+    @pytest.mark.slow  # pynndescent takes a minute to compile
+    def test_they_are_nearly_the_exact_ones(self):
+        X, _ = make_blobs(1000, 20, centers=5, random_state=0)
+        exact, about = (
+            LaplacianKModes(5, neighbor_search=way, affinity="binary", random_state=0).fit(X)
+            for way in ("exact", "approximate")
+        )
+        assert about.affinity_.multiply(exact.affinity_).sum() > 0.95 * exact.affinity_.sum()
+        assert about.affinity_.diagonal().max() == 0
+        assert adjusted_rand_score(exact.labels_, about.labels_) > 0.99
+
+    @pytest.mark.slow
+    def test_many_rows_get_them_with_a_warning(self, monkeypatch):
+        monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 500)
+        X, _ = make_blobs(501, 16, centers=3, random_state=0)
+        with pytest.warns(ApproximateNeighborsWarning, match="501 rows are approximate") as caught:
+            model = LaplacianKModes(3, random_state=0).fit(X)
+        assert caught[0].filename == __file__
+        said = LaplacianKModes(3, neighbor_search="approximate", random_state=0).fit(X)
+        assert said.affinity_.data.tobytes() == model.affinity_.data.tobytes()
+        LaplacianKModes(3, neighbor_search="exact", random_state=0).fit(X)
+        LaplacianKModes(3, random_state=0).fit(X[:500])
+        LaplacianKModes(3, random_state=0).fit(X[:, :15])
+
+    def test_without_pynndescent_all_are_exact(self, monkeypatch):
+        monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 10)
+        monkeypatch.setattr("modeclust.algorithms.neighbors.find_spec", lambda name: None)
+        X, _ = make_blobs(50, 16, centers=3, random_state=0)
+        LaplacianKModes(3, random_state=0).fit(X)
+        with pytest.raises(ModuleNotFoundError, match=r"modeclust\[approximate\]"):
+            LaplacianKModes(3, neighbor_search="approximate").fit(X)
+
+
+W = np.ones((10, 10))
+
+
+def asymmetric():
+    return np.triu(W)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"smoothing": -0.1}, ValueError, "'smoothing' parameter .* must be a float in the range"),
+        ({"smoothing": np.nan}, ValueError, "smoothing"),
+        ({"smoothing": "some"}, ValueError, "smoothing"),
+        ({"smoothing": np.inf}, ValueError, "smoothing"),
+        ({"n_neighbors": 10}, ValueError, r"n_neighbors=10 must be less .* n_samples=10; lower"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors"),
+        ({"affinity": "cosine"}, ValueError, "affinity"),
+        ({"affinity": None}, ValueError, "affinity"),
+        ({"affinity": W[:9]}, ValueError, r"affinity must have shape \(10, 10\).* got \(9, 10\)"),
+        ({"affinity": W[0]}, ValueError, "Expected 2D array"),
+        ({"affinity": asymmetric()}, ValueError, "affinity must be symmetric.* differ by 1"),
+        ({"affinity": -W}, ValueError, "affinity must be >= 0, got -1"),
+        ({"affinity": W * np.nan}, ValueError, "affinity contains NaN"),
+        ({"affinity": sparse.csr_array(W * np.inf)}, ValueError, "affinity contains infinity"),
+        ({"affinity": [["a"] * 10] * 10}, ValueError, "could not convert"),
+        ({"affinity_bandwidth": 0.0}, ValueError, "affinity_bandwidth"),
+        ({"affinity_bandwidth": "mean"}, ValueError, "affinity_bandwidth"),
+        ({"bandwidth": 0.0}, ValueError, "bandwidth"),
+        ({"bandwidth": np.inf}, ValueError, "bandwidth"),
+        ({"bandwidth": "best"}, ValueError, "bandwidth"),
+        ({"bandwidth": 2.0, "start_bandwidth": 1.0}, ValueError, "start_bandwidth must be"),
+        ({"n_bandwidths": 0}, ValueError, "n_bandwidths"),
+        ({"kernel": "box"}, ValueError, "kernel"),
+        ({"solver": "magic"}, ValueError, "solver"),
+        ({"neighbor_search": "quick"}, ValueError, "neighbor_search"),
+        ({"n_clusters": 11}, ValueError, "n_clusters=11 is more than"),
+        ({"init": [[0.0]]}, ValueError, "init must have shape"),
+        ({"path_iter": 0}, ValueError, "path_iter"),
+        ({"max_iter": 0}, ValueError, "max_iter"),
+        ({"tol": -1.0}, ValueError, "tol"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
+    ],
+)
+def test_bad_parameters_are_refused_before_any_work(monkeypatch, parameters, error, message):
+    def work(*args, **options):
+        raise AssertionError("work began")
+
+    monkeypatch.setattr("modeclust.rows.memory.MemoryRows.reduce", work)
+    monkeypatch.setattr("modeclust.algorithms.bandwidth.nearest_rows", work)
+    monkeypatch.setattr("modeclust.estimators.laplacian_kmodes.nearest_rows", work)
+    model = LaplacianKModes(**{"n_clusters": 2, **parameters})
+    with pytest.raises(error, match=message):
+        model.fit(np.arange(20.0).reshape(10, 2) ** 2)
+    assert not hasattr(model, "affinity_")
+
+
+def test_what_fit_and_predict_refuse():
+    model = blobs()
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        LaplacianKModes(4).fit(BLOBS, sample_weight=-np.ones(200))
+    with pytest.raises(ValueError, match="3 features"):
+        model.predict(BLOBS[:, :2])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict_proba([[np.nan, 0, 0]])
+
+
+def test_an_error_leaves_the_fitted_model_as_it_was(monkeypatch):
+    model = blobs()
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+
+    def fail(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("modeclust.estimators.soft_problem.follow_soft", fail)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(IRIS[:, :3])
+    before["n_features_in_"] = 3
+    after = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before if name != "n_features_in_")
+
+
+def test_a_run_that_is_not_done_says_so():
+    with pytest.warns(ConvergenceWarning, match="did not converge .* Raise max_iter or tol"):
+        blobs(max_iter=1, smoothing=0.1)
+
+
+def test_verbose_prints_one_line_a_bandwidth(capsys):
+    blobs(verbose=1, n_bandwidths=3)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert all(line.startswith("[LaplacianKModes] bandwidth") for line in lines)
+
+
+class Recorder:
+    """A callback that asks each state for its predictions, and stops at one."""
+
+    def __init__(self, stop_after=None):
+        self.predictions, self.stop_after = [], stop_after
+
+    def setup(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        if context.task_name in ("restart", "bandwidth"):
+            self.predictions.append(fitted_estimator.predict(BLOBS))
+        return (context.task_name, context.task_id) == self.stop_after
+
+    def teardown(self, estimator, context):
+        pass
+
+
+@pytest.mark.parametrize("smoothing", ["auto", 0.0])
+def test_callbacks_get_models_that_predict(smoothing):
+    recorder = Recorder()
+    model = LaplacianKModes(4, smoothing=smoothing, n_init=2, n_bandwidths=3, random_state=0)
+    model.set_callbacks(recorder).fit(BLOBS)
+    assert len(recorder.predictions) == 5
+    np.testing.assert_array_equal(recorder.predictions[-1], model.predict(BLOBS))
+
+
+def test_a_callback_can_stop_the_path():
+    model = LaplacianKModes(4, n_bandwidths=5, random_state=0)
+    model.set_callbacks(Recorder(stop_after=("bandwidth", 1))).fit(BLOBS)
+    assert len(model.path_) == 3
+    assert model.bandwidth_ == model.path_.bandwidths[2]
