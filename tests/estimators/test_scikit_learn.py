@@ -42,8 +42,11 @@ def failures(model):
     return HARD if model.smoothing == 0 else SOFT
 
 
-# Of a few rows without clusters, the graph makes one.
-few_rows = pytest.mark.filterwarnings("ignore::modeclust.exceptions.EmptyClusterWarning")
+# Of a few rows without clusters, the graph makes one, or takes long to decide.
+few_rows = pytest.mark.filterwarnings(
+    "ignore::modeclust.exceptions.EmptyClusterWarning",
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+)
 
 
 @parametrize_with_checks(

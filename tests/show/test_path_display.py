@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
-from modeclust import KModes, estimate_bandwidth
+from modeclust import KModes, LaplacianKModes, estimate_bandwidth
 from modeclust.show import PathDisplay, path_display
 from modeclust.show.fitted import scales_of
 from modeclust.show.palette import color
@@ -197,6 +197,21 @@ def test_labels_not_stored_are_found_anew(blobs):
         again = PathDisplay.from_estimator(lost, blobs, bandwidth=bandwidth)
         np.testing.assert_array_equal(first.labels, again.labels)
         np.testing.assert_array_equal(first.neighbors, again.neighbors)
+
+
+def test_a_soft_clustering_is_drawn_with_the_labels_that_it_kept(blobs):
+    options = {"n_clusters": 3, "n_bandwidths": 3, "random_state": 0}
+    kept = LaplacianKModes(**options).fit(blobs)
+    lost = LaplacianKModes(store_labels=False, **options).fit(blobs)
+    for bandwidth in (np.inf, None):
+        first = PathDisplay.from_estimator(kept, blobs, bandwidth=bandwidth)
+        again = PathDisplay.from_estimator(lost, blobs, bandwidth=bandwidth)
+        np.testing.assert_array_equal(first.labels, again.labels)
+    between = kept.path_.bandwidths[2]
+    display = PathDisplay.from_estimator(kept, blobs, bandwidth=between)
+    np.testing.assert_array_equal(display.labels, kept.path_.labels[2])
+    with pytest.raises(ValueError, match="fit it with store_labels=True"):
+        PathDisplay.from_estimator(lost, blobs, bandwidth=between)
 
 
 def test_names_of_frames_and_names_given(blobs):

@@ -61,7 +61,13 @@ class Fitted(NamedTuple):
         path = path_of(model)
         point = path.at(bandwidth)
         step = int(np.flatnonzero(path.bandwidths == point.bandwidth)[0])
-        labels = model.labels_ if step == len(path) - 1 else labels_at(X, path, step)
+        is_last = step == len(path) - 1
+        if path.labels is None and not is_last and step > 0 and hasattr(model, "assignments_"):
+            raise ValueError(
+                f"the model keeps no labels at bandwidth {point.bandwidth:.6g}, and they are not "
+                "those of the nearest centroids; fit it with store_labels=True."
+            )
+        labels = model.labels_ if is_last else labels_at(X, path, step)
         return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
 
 
