@@ -16,7 +16,7 @@ LAYERS = [
     {"tables", "formats", "datasets"},
     {"estimators"},
     {"show"},  # reads fitted models by their attributes, so that a model can offer a report
-    {"validation"},
+    {"validation", "dask_input"},
     {"algorithms"},
     {"rows"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},

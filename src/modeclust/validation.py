@@ -10,7 +10,9 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
 
+from modeclust.dask_input import check_chunks, check_column
 from modeclust.kernels import KERNELS
+from modeclust.rows.chunks import Chunks, Column, is_dask
 from modeclust.rows.reading import is_sparse
 
 Doubles = npt.NDArray[np.float64]
@@ -43,12 +45,28 @@ def check_n_jobs(n_jobs: int | None) -> None:
         raise ValueError("n_jobs must not be 0; pass None or -1 for all cores.")
 
 
-def check_rows(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Any:
+def check_rows(
+    X: Any,
+    *,
+    estimator: Any = None,
+    reset: bool = True,
+    min_rows: int = 1,
+    chunked: bool = False,
+) -> Any:
     """Return `X` as float32 or float64 rows in C order, or as CSR in canonical form.
 
-    A memory-mapped array is checked but returned as it is, so that it need not fit in memory.
-    With an `estimator`, its feature names and their number are set, or compared.
+    A memory-mapped array is checked but returned as it is, so that it need not fit in memory. A
+    Dask collection is returned as `Chunks`, if they may be `chunked`. With an `estimator`, its
+    feature names and their number are set, or compared.
     """
+    if is_dask(X):
+        if not chunked:
+            owner = "this" if estimator is None else type(estimator).__name__
+            raise TypeError(
+                f"{owner} needs data in memory, got a Dask collection; pass X.compute(), or a part "
+                "of it. KModes takes Dask collections."
+            )
+        return check_chunks(X, estimator=estimator, reset=reset, min_rows=min_rows)
     mapped = isinstance(X, np.memmap) and X.dtype.kind in "fiub"
     options: dict[str, Any] = {
         "accept_sparse": "csr",
@@ -66,8 +84,10 @@ def check_rows(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: i
     return X if mapped else checked
 
 
-def check_weights(sample_weight: Any, X: Any) -> Doubles | None:
-    """Return sample weights as float64, or None for none given."""
+def check_weights(sample_weight: Any, X: Any) -> Any:
+    """Return sample weights as float64, or as a `Column` of chunks, or None for none given."""
+    if isinstance(X, Chunks):
+        return _check_chunked_weights(sample_weight, X)
     if sample_weight is None:
         return None
     weights = np.asarray(
@@ -78,26 +98,49 @@ def check_weights(sample_weight: Any, X: Any) -> Doubles | None:
     return weights if 1e-100 < largest < 1e100 else weights / largest
 
 
-def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Doubles | None:
-    """Return local scales as float64, or None for none given; `adaptive` makes them instead."""
+def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
+    column = check_column(sample_weight, X, "sample_weight")
+    if column is None:
+        return None
+    if column.lowest < 0:
+        raise ValueError("Negative values in data passed to `sample_weight`.")
+    if column.highest == 0:
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return column if 1e-100 < column.highest < 1e100 else column.over(column.highest)
+
+
+def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
+    """Return local scales as float64, or as a `Column` of chunks, or None for none given.
+
+    With `adaptive`, which makes them, they may not be given.
+    """
     if sample_scale is None:
         return None
     if adaptive:
         raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
+    if isinstance(X, Chunks):
+        column = check_column(sample_scale, X, "sample_scale")
+        assert column is not None
+        _check_scale_range(column.lowest, column.highest)
+        return column
     scales = check_array(sample_scale, ensure_2d=False, dtype=np.float64, input_name="sample_scale")
     if scales.shape != (X.shape[0],):
         raise ValueError(
             f"sample_scale must have shape ({X.shape[0]},), one value for each row of X, "
             f"got {scales.shape}."
         )
-    if np.any(scales <= 0):
-        raise ValueError(f"sample_scale must be > 0, got {scales.min()}.")
-    if scales.max() / LARGEST_SCALE_RATIO > scales.min():
+    _check_scale_range(scales.min(), scales.max())
+    return np.asarray(scales)
+
+
+def _check_scale_range(lowest: float, highest: float) -> None:
+    if lowest <= 0:
+        raise ValueError(f"sample_scale must be > 0, got {lowest}.")
+    if highest / LARGEST_SCALE_RATIO > lowest:
         raise ValueError(
             f"sample_scale must not differ by more than a factor of {LARGEST_SCALE_RATIO:g}, "
-            f"got values from {scales.min()} to {scales.max()}."
+            f"got values from {lowest} to {highest}."
         )
-    return np.asarray(scales)
 
 
 def check_cluster_count(n_clusters: int, X: Any) -> None:

@@ -153,8 +153,9 @@ class Forgetful(MemoryRows):
         self.passes += 1
         if self.passes % 3 == 0:
             first = self._edges[0][0]
-            self._states[first] = BlockState.of(self._labels[slice(*self._edges[0])])
-            self._states[first].labels[:] = -1
+            labels, states = self.memory
+            states[first] = BlockState.of(labels[slice(*self._edges[0])])
+            states[first].labels[:] = -1
         return super().reduce(step)
 
 

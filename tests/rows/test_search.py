@@ -113,11 +113,11 @@ def test_labels_with_groups_of_centroids_are_those_of_a_full_search(rng, monkeyp
             monkeypatch.setattr(bounds, "FEWEST_NUMBERS", 0)
             sums = modes.reduce(ModeStep(centroids, 0, 0.1))
             means.reduce(MeanStep(centroids, after))
-            assert all(state.groups.slack.size > 2 for state in modes._states.values())
+            assert all(state.groups.slack.size > 2 for state in modes.memory.states.values())
             monkeypatch.undo()
             with MemoryRows(X) as fresh:
                 full = fresh.reduce(ModeStep(centroids, 0, 0.1))
-                assert all(state.groups.slack.size == 0 for state in fresh._states.values())
+                assert all(state.groups.slack.size == 0 for state in fresh.memory.states.values())
                 np.testing.assert_array_equal(modes.labels(), fresh.labels())
                 np.testing.assert_array_equal(means.labels(), fresh.labels())
             assert sums.totals.tobytes() == full.totals.tobytes()

@@ -10,10 +10,12 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
+from sklearn.utils.random import sample_without_replacement
 
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.solve import spread
 from modeclust.rows.memory import MemoryRows, thread_count
+from modeclust.rows.protocols import Rows
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.sample import Sample
 from modeclust.rows.units import is_mapped, working_dtype
@@ -79,13 +81,31 @@ def global_bandwidth(
         distances = _neighbor_distances(X, weight, chosen, n_neighbors, n_jobs)
         bandwidth = float(np.average(distances, weights=weight[chosen]))
     elif rule == "likelihood":
-        bandwidth = _likelihood(X, weight, min(n_samples, LIKELIHOOD_ROWS), rng)
+        chosen = _choose(len(weight), min(n_samples, LIKELIHOOD_ROWS), rng)
+        bandwidth = likelihood_bandwidth(Sample(_rows_of(X, chosen), weight[chosen]), len(weight))
     else:
-        bandwidth = _normal_reference(X, weight, rule)
+        with MemoryRows(X, weight=weight) as rows:
+            bandwidth = normal_bandwidth(rows, multiplicity(weight).sum(), rule)
     if bandwidth > 0:
         return bandwidth
-    # Each row has many equals, or all rows are equal: look at the distinct rows.
-    distinct = Sample(X, weight).distinct()
+    return bandwidth_of_distinct(
+        Sample(X, weight).distinct(),
+        n_neighbors=n_neighbors,
+        n_samples=n_samples,
+        rng=rng,
+        n_jobs=n_jobs,
+    )
+
+
+def bandwidth_of_distinct(
+    distinct: Sample,
+    *,
+    n_neighbors: int,
+    n_samples: int,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+) -> float:
+    """Return "knn" of distinct rows, for where each row has many equals or all are equal."""
     if len(distinct.weight) == 1:
         return 1.0
     once = np.ones(len(distinct.weight))
@@ -120,10 +140,10 @@ def local_scales(
 def _choose(n_rows: int, n_samples: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
     if n_rows <= n_samples:
         return np.arange(n_rows)
-    return np.sort(rng.choice(n_rows, n_samples, replace=False))
+    return np.sort(sample_without_replacement(n_rows, n_samples, random_state=rng))
 
 
-def _multiplicity(weight: Doubles) -> Doubles:
+def multiplicity(weight: Doubles) -> Doubles:
     """Return how often each row counts: whole weights are repetitions, others are not."""
     return weight if np.all(weight == np.round(weight)) else np.ones_like(weight)
 
@@ -140,10 +160,23 @@ def _neighbor_distances(
 
     A row of weight 2 counts as two rows, one the neighbour of the other at distance 0.
     """
-    times = _multiplicity(weight)
+    times = multiplicity(weight)
     pool = X if among is None else X[among]
     pool_times = times if among is None else times[among]
     present = np.ones(len(queries), bool) if among is None else np.isin(queries, among)
+    return pool_distances(X, queries, present, pool, pool_times, n_neighbors, n_jobs)
+
+
+def pool_distances(
+    X: Any,
+    queries: npt.NDArray[np.int64],
+    present: npt.NDArray[np.bool_],  # whether each query is in the pool
+    pool: Any,
+    pool_times: Doubles,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> Doubles:
+    """Return the distance of rows of `X` to their `n_neighbors`-th neighbours in a pool of rows."""
     # A query that is in the pool is its own first neighbour, which does not count.
     wanted = np.minimum(n_neighbors, pool_times.sum() - 1) + present
 
@@ -196,21 +229,20 @@ def _rows_of(X: Any, indices: Any) -> Any:
     return rows if is_sparse(rows) else np.asarray(rows, dtype=working_dtype(X.dtype))
 
 
-def _likelihood(X: Any, weight: Doubles, n_rows: int, rng: np.random.RandomState) -> float:
+def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     """Return the bandwidth of the highest leave-one-out likelihood, gaussian kernel.
 
-    All copies of a row are left out with it. From fewer rows than there are, the answer is
-    scaled as the best bandwidth scales with their number.
+    All copies of a row are left out with it. From a sample of the `n_rows` that there are, the
+    answer is scaled as the best bandwidth scales with their number.
     """
-    chosen = _choose(len(weight), n_rows, rng)
-    rows, weights = Sample(_rows_of(X, chosen), weight[chosen]).distinct()
+    rows, weights = sample.distinct()
     if len(weights) == 1:
         return 0.0
     squared = np.square(pairwise_distances(rows) if is_sparse(rows) else cdist(rows, rows))
     np.fill_diagonal(squared, np.inf)
     nearest = squared.min(axis=1)
     excess = squared - nearest[:, None]
-    n_features = X.shape[1]
+    n_features = rows.shape[1]
 
     def loss(log_bandwidth: float) -> float:
         inverse = 0.5 * np.exp(-2 * log_bandwidth)
@@ -225,14 +257,15 @@ def _likelihood(X: Any, weight: Doubles, n_rows: int, rng: np.random.RandomState
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(loss, bounds=(low, high), method="bounded") if low < high else None
     bandwidth = np.exp(found.x if found is not None else low)
-    return float(bandwidth * (len(chosen) / len(weight)) ** (1 / (n_features + 4)))
+    return float(bandwidth * (len(sample.weight) / n_rows) ** (1 / (n_features + 4)))
 
 
-def _normal_reference(X: Any, weight: Doubles, rule: str) -> float:
-    """Return Scott's or Silverman's rule for one bandwidth in all directions."""
-    n_features = X.shape[1]
-    n_rows = _multiplicity(weight).sum()
-    with MemoryRows(X, weight=weight) as rows:
-        variance = spread(rows) * n_rows / max(n_rows - 1, 1)
+def normal_bandwidth(rows: Rows, n_rows: float, rule: str) -> float:
+    """Return Scott's or Silverman's rule for one bandwidth in all directions.
+
+    `n_rows` counts rows as often as their weights say.
+    """
+    n_features = rows.n_features
+    variance = spread(rows) * n_rows / max(n_rows - 1, 1)
     factor = 4 / (n_features + 2) if rule == "silverman" else 1.0
     return float(np.sqrt(variance) * (factor / n_rows) ** (1 / (n_features + 4)))

@@ -6,6 +6,8 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth
+from modeclust.algorithms.chunked_bandwidth import choose_chunked_bandwidth
+from modeclust.rows.dask import DaskRows
 from modeclust.rows.units import Units
 from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 
@@ -100,25 +102,28 @@ def estimate_bandwidth(
 
 def resolve_bandwidth(
     units: Units,
-    X: Any,
-    weight: Doubles | None,
+    rows: Any,
+    weight: Any,
     bandwidth: str | float,
     *,
     local: bool,
     random_state: Any,
     n_jobs: int | None,
-) -> tuple[float, Doubles | None]:
+) -> tuple[float, Any]:
     """Return an estimator's bandwidth, by a rule or as given, and the local scales if wanted.
 
-    `X` is in `units`; the bandwidth is in those of the user.
+    `rows` are an array or `DaskRows`, in `units`; the bandwidth is in those of the user.
     """
     is_rule = isinstance(bandwidth, str)
-    estimate, scales = choose_bandwidth(
-        X,
-        weight,
-        bandwidth if is_rule else 1.0,
-        local=local,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
+    rule = bandwidth if is_rule else 1.0
+    estimate: float
+    scales: Any
+    if isinstance(rows, DaskRows):
+        estimate, scales = choose_chunked_bandwidth(
+            rows, rule, local=local, random_state=random_state
+        )
+    else:
+        estimate, scales = choose_bandwidth(
+            rows, weight, rule, local=local, random_state=random_state, n_jobs=n_jobs
+        )
     return estimate * units.scale if is_rule else float(bandwidth), scales

@@ -23,16 +23,19 @@ from sklearn.utils.validation import check_is_fitted
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import Centers, assign, inverse_square
+from modeclust.dask_input import as_array
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.following import PathFollower
+from modeclust.estimators.home import home_of
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.saving import SavingMixin
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.memory import MemoryRows
+from modeclust.rows.chunks import Chunks, is_dask
+from modeclust.rows.dask import DaskRows
 from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import Units
+from modeclust.rows.units import Units, working_dtype
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -221,7 +224,8 @@ class KModes(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The data. Float32 stays float32; CSR stays sparse; `np.memmap` is read in blocks.
+            The data. Float32 stays float32; CSR stays sparse; `np.memmap` is read in blocks. A
+            Dask array, of dense or CSR chunks, or frame is gone over where its chunks are.
         y : Ignored
             Not used, present for scikit-learn's sake.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -235,7 +239,7 @@ class KModes(
         self
             The fitted estimator.
         """
-        X = check_rows(X, estimator=self, min_rows=2)
+        X = check_rows(X, estimator=self, min_rows=2, chunked=True)
         rng = check_random_state(self.random_state)
         with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
             record = self._follow(problem, target, rng, y)
@@ -255,6 +259,8 @@ class KModes(
         ndarray of shape (n_samples,)
             The labels.
         """
+        if is_dask(X):
+            return self._lazily(X, "predict")
         with self._measure(X) as (rows, centroids, _):
             assign(rows, centroids)
             return rows.labels()
@@ -272,6 +278,8 @@ class KModes(
         ndarray of shape (n_samples, n_clusters)
             The distances.
         """
+        if is_dask(X):
+            return self._lazily(X, "transform")
         with self._measure(X) as (rows, centroids, units):
             distances = rows.distances(centroids)
             return distances if units.are_plain else distances * rows.dtype.type(units.scale)
@@ -404,7 +412,7 @@ class KModes(
         ) as problem:
             target, local = resolve_bandwidth(
                 problem.units,
-                problem.rows.X,
+                problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
                 weight,
                 self.bandwidth,
                 local=self.adaptive,
@@ -422,7 +430,8 @@ class KModes(
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         last, point = record.states[-1], self.path_[-1]
         self.cluster_centers_ = point.centers.copy()
-        self.labels_ = problem.rows.labels()
+        is_chunked = isinstance(problem.rows, DaskRows)
+        self.labels_ = self.predict(problem.X) if is_chunked else problem.rows.labels()
         self.bandwidth_ = point.bandwidth
         self.objective_ = point.objective
         self.inertia_ = point.inertia
@@ -435,21 +444,37 @@ class KModes(
     @contextmanager
     def _measure(
         self, X: Any, sample_weight: Any = None, sample_scale: Any = None
-    ) -> Iterator[tuple[MemoryRows, Centers, Units]]:
+    ) -> Iterator[tuple[Any, Centers, Units]]:
         """Open new rows, and give the centroids in the units that suit them."""
         check_is_fitted(self)
-        X = check_rows(X, estimator=self, reset=False)
+        X = check_rows(X, estimator=self, reset=False, chunked=True)
         # Those that suit the centroids: one odd new row must not spoil the others.
         centers = self.cluster_centers_
-        units = Units.of(sparse.csr_array(centers) if sparse.issparse(X) else centers)
-        with MemoryRows(
-            units.inward(X),
+        are_sparse = X.look.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
+        units = Units.of(sparse.csr_array(centers) if are_sparse else centers)
+        with home_of(
+            X,
+            units,
             weight=check_weights(sample_weight, X),
             scale=check_scales(sample_scale, X),
             n_clusters=len(self.cluster_centers_),
             n_jobs=self.n_jobs,
         ) as rows:
             yield rows, units.inward(centers.astype(np.float64)), units
+
+    def _lazily(self, X: Any, method: str) -> Any:
+        """Return what a method gives for a Dask collection, as a Dask array."""
+        check_is_fitted(self)
+        array = as_array(X, estimator=self, reset=False)
+        bare = clone(self).set_params(n_jobs=1)
+        bare.cluster_centers_ = self.cluster_centers_
+        bare.n_features_in_ = self.n_features_in_
+        function = getattr(bare, method)
+        if method == "predict":
+            return array.map_blocks(function, drop_axis=1, meta=np.empty(0, np.int32))
+        dtype = working_dtype(array.dtype)
+        chunks = (array.chunks[0], (len(self.cluster_centers_),))
+        return array.map_blocks(function, chunks=chunks, meta=np.empty((0, 0), dtype))
 
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any

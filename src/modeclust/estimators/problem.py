@@ -14,14 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import Centers, State, assign, evaluate
+from modeclust.estimators.home import home_of, units_of
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.memory import MemoryRows
+from modeclust.rows.chunks import Chunks
+from modeclust.rows.dask import DaskRows
 from modeclust.rows.sample import Sample
 from modeclust.rows.units import Units
 from modeclust.validation import (
-    Doubles,
     check_centers,
     check_cluster_count,
     check_n_jobs,
@@ -38,7 +39,7 @@ class Problem:
     """Checked data and parameters. Centroids and bandwidths in it are in units of its own."""
 
     X: Any  # the user's rows, for a callable init
-    rows: MemoryRows
+    rows: Any  # their home, in memory or in chunks
     units: Units
     pool: Sample  # distinct rows, to draw seeds from
     kernel: int
@@ -57,7 +58,7 @@ class Problem:
         n_clusters: int,
         init: Any,
         kernel: str,
-        weight: Doubles | None,
+        weight: Any,
         n_jobs: int | None,
         rng: np.random.RandomState,
         **limits: Any,
@@ -67,19 +68,16 @@ class Problem:
         check_cluster_count(n_clusters, X)
         if is_array(init):
             check_centers(init, n_clusters, X.shape[1])
-        units = Units.of(X)
-        with MemoryRows(
-            units.inward(X), weight=weight, n_clusters=n_clusters, n_jobs=n_jobs
-        ) as rows:
+        units = units_of(X)
+        with home_of(X, units, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs) as rows:
             pool = distinct_rows(rows, n_clusters, rng)
-            yield cls(X, rows, units, pool, KERNELS[kernel], **limits)
+            user_X = X.X if isinstance(X, Chunks) else X
+            yield cls(user_X, rows, units, pool, KERNELS[kernel], **limits)
 
-    def set_scale(self, scale: Doubles | None) -> None:
+    def set_scale(self, scale: Any) -> None:
         """Give each row a local scale; bandwidths in here then are for the mean one."""
         if scale is not None:
-            weights = self.rows.weight if self.rows.weight.size else None
-            self.mean_scale = float(np.average(scale, weights=weights))
-            self.rows.set_scale(scale / self.mean_scale)
+            self.mean_scale = self.rows.set_relative_scale(scale)
 
     def inward_bandwidth(self, bandwidth: Any) -> Any:
         """Return the user's bandwidths in the units of the problem."""
@@ -149,6 +147,13 @@ class Record:
         cls, problem: Problem, n_clusters: int, store_labels: bool | str, length: int
     ) -> "Record":
         """Begin a record of `length` states; "auto" keeps labels if they are not too many."""
+        if isinstance(problem.rows, DaskRows):
+            if store_labels is True:
+                raise ValueError(
+                    "store_labels=True needs data in memory: the labels of a Dask collection are "
+                    "not kept along the path. Pass 'auto' or False."
+                )
+            store_labels = False
         if store_labels == "auto":
             store_labels = length * problem.rows.n_rows <= MOST_LABELS
         shape = (length, n_clusters, problem.rows.n_features)

@@ -1,7 +1,7 @@
 """One pass of K-means over the rows, which reads only rows whose label may have changed."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,7 @@ class MeanStep(CentroidStep):
     """
 
     after: npt.NDArray[np.float64] | None = None
+    assigns: ClassVar[bool] = True
 
     def start(self) -> MeanSums:
         """Return the sums of no rows."""

@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import joblib
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.random import sample_without_replacement
 
 from modeclust.compiled import compiled
 from modeclust.rows.blocks import Block, BlockState, block_edges, rows_per_block
@@ -28,6 +29,13 @@ from modeclust.rows.units import working_dtype
 T = TypeVar("T")
 
 NOTHING = np.empty(0)
+
+
+class Memory(NamedTuple):
+    """What is known of rows between passes."""
+
+    labels: npt.NDArray[np.int32]
+    states: dict[int, BlockState]  # by the first row of each block, with views of the labels
 
 
 class MemoryRows:
@@ -50,6 +58,10 @@ class MemoryRows:
         Number of threads, as `thread_count` understands it.
     block_size : int, optional
         Rows of a block, where a pass takes long for each of them.
+    first_row : int, default=0
+        The place of the first row, where these are a part of others.
+    memory : Memory, optional
+        That of an earlier home of the same rows.
     """
 
     def __init__(
@@ -61,6 +73,8 @@ class MemoryRows:
         n_clusters: int = 1,
         n_jobs: int | None = None,
         block_size: int | None = None,
+        first_row: int = 0,
+        memory: Memory | None = None,
     ) -> None:
         self.is_sparse = is_sparse(X)
         self.dtype = working_dtype(X.dtype)
@@ -68,15 +82,18 @@ class MemoryRows:
         self.n_rows, self.n_features = X.shape
         self.weight = NOTHING if weight is None else weight
         self.set_scale(scale)
-        self._labels = np.full(self.n_rows, -1, dtype=np.int32)
         row_length = X.nnz / self.n_rows if self.is_sparse else None
         size = block_size or rows_per_block(self.n_rows, self.n_features, n_clusters, row_length)
         self._edges = list(block_edges(self.n_rows, size))
-        self._states = {
-            first: BlockState.of(self._labels[first:last]) for first, last in self._edges
-        }
+        self._first_row = first_row
+        self.memory = memory or self._no_memory()
         self._n_threads = min(thread_count(n_jobs), len(self._edges))
         self._pool: ThreadPoolExecutor | None = None
+
+    def _no_memory(self) -> Memory:
+        labels = np.full(self.n_rows, -1, dtype=np.int32)
+        states = {first: BlockState.of(labels[first:last]) for first, last in self._edges}
+        return Memory(labels, states)
 
     def __enter__(self) -> Self:
         if self._n_threads > 1:
@@ -92,6 +109,12 @@ class MemoryRows:
         """Give each row a local scale, or all the scale 1."""
         self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
         self._negligible = negligible_excess(self.weight, self.inverse_squared_scale)
+
+    def set_relative_scale(self, scale: npt.NDArray[np.float64]) -> float:
+        """Give each row a local scale over their mean by the weights, and return the mean."""
+        mean = float(np.average(scale, weights=self.weight if self.weight.size else None))
+        self.set_scale(scale / mean)
+        return mean
 
     def reduce(self, step: Step[P]) -> P:
         """Do one pass over the rows, and return what it leaves of all of them."""
@@ -115,11 +138,11 @@ class MemoryRows:
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return each row's label by the last pass that assigned."""
-        return self._labels.copy()
+        return self.memory.labels.copy()
 
     def labels_at(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Return the labels of some rows."""
-        return self._labels[indices]
+        return self.memory.labels[indices]
 
     def take(self, indices: npt.NDArray[np.int64]) -> Sample:
         """Return the rows at `indices` with their weights."""
@@ -131,7 +154,9 @@ class MemoryRows:
         """Return `n_rows` rows of positive weight, without replacement, or all if fewer."""
         present = self._present()
         if n_rows < len(present):
-            present = np.sort(rng.choice(present, n_rows, replace=False))
+            # In memory for those that are drawn alone.
+            drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
+            present = present[np.sort(drawn)]
         return self.take(present)
 
     def distinct(self) -> Sample:
@@ -205,11 +230,11 @@ class MemoryRows:
     def _block(self, first: int, last: int) -> Block:
         rows = slice(first, last)
         return Block(
-            start=first,
+            start=self._first_row + first,
             X=compiled_form(self.X, rows, self.dtype),
             weight=self.weight[rows],
             inverse_squared_scale=self.inverse_squared_scale[rows],
-            state=self._states[first],
+            state=self.memory.states[first],
             negligible=self._negligible,
         )
 

@@ -94,6 +94,11 @@ class ModeStep(CentroidStep):
     reassign: bool = True
     measure_at: float | None = None  # another one, at which to take the objective too
 
+    @property
+    def assigns(self) -> bool:
+        """Whether rows get new labels."""
+        return self.reassign
+
     def start(self) -> ModeSums:
         """Return the sums of no rows."""
         return ModeSums.zeros(self.kernel, *self.centroids.shape)

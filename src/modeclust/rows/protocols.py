@@ -4,7 +4,7 @@ No algorithm mentions threads, files or clusters, and no home of rows mentions a
 algorithm: a step is all that passes between them.
 """
 
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,11 @@ class Step(Protocol[P]):
 
     def add(self, block: Block, partials: P, /) -> None:
         """Add one block to `partials`."""
+
+
+def step_assigns(step: Any) -> bool:
+    """Return whether a step gives the rows the labels of its nearest centroids."""
+    return bool(getattr(step, "assigns", False))
 
 
 class Rows(Protocol):

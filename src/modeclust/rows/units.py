@@ -34,14 +34,24 @@ class Units:
     @classmethod
     def of(cls, X: Any) -> Self:
         """Return the units that suit the dense or CSR rows `X`."""
-        lowest, highest = _column_limits(X)
+        return cls.within(*_column_limits(X), is_sparse(X), X.dtype)
+
+    @classmethod
+    def within(
+        cls,
+        lowest: npt.NDArray[np.float64],
+        highest: npt.NDArray[np.float64],
+        are_sparse: bool,
+        dtype: npt.DTypeLike,
+    ) -> Self:
+        """Return the units that suit rows whose columns have such limits."""
         largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
-        if is_sparse(X):
+        if are_sparse:
             return cls(scale=_safe_scale(largest))  # a shift would fill its zeros
         reach = float(np.max(highest / 2 - lowest / 2))
         if reach == 0 or largest / LARGEST_OFFSET <= reach:
             return cls(scale=_safe_scale(largest))
-        middle = (lowest / 2 + highest / 2).astype(working_dtype(X.dtype)).astype(np.float64)
+        middle = (lowest / 2 + highest / 2).astype(working_dtype(dtype)).astype(np.float64)
         middle[np.abs(middle) / LARGEST_OFFSET <= reach] = 0.0
         return cls(middle, _safe_scale(reach))
 

@@ -1,0 +1,160 @@
+"""The bandwidth rules over rows in chunks: the same rules, from the same sampled rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_random_state
+
+from modeclust.algorithms.bandwidth import (
+    LIKELIHOOD_ROWS,
+    N_SAMPLES,
+    bandwidth_of_distinct,
+    choose_bandwidth,
+    likelihood_bandwidth,
+    normal_bandwidth,
+    pool_distances,
+)
+from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.rows.chunks import Column, computed, on_workers, sent
+from modeclust.rows.dask import DaskRows, present_rows
+from modeclust.rows.sample import Sample
+
+Doubles = npt.NDArray[np.float64]
+
+
+def choose_chunked_bandwidth(
+    rows: DaskRows,
+    rule: str | float,
+    *,
+    local: bool,
+    n_neighbors: int = 10,
+    n_samples: int = N_SAMPLES,
+    random_state: Any = None,
+) -> tuple[float, Column | None]:
+    """Return the bandwidth by a rule, or as given, and the local scales if wanted."""
+    rng = check_random_state(random_state)
+    if rows.n_rows <= n_samples and (isinstance(rule, str) or local):
+        every = rows.gather()
+        bandwidth, scales = choose_bandwidth(
+            every.X,
+            None if rows.weight is None else every.weight,
+            rule,
+            local=local,
+            n_neighbors=n_neighbors,
+            n_samples=n_samples,
+            random_state=rng,
+            n_jobs=1,
+        )
+        return bandwidth, None if scales is None else Column.of(rows.split(scales))
+    bandwidth = _global(rows, rule, n_neighbors, n_samples, rng) if isinstance(rule, str) else rule
+    return bandwidth, _local_scales(rows, n_neighbors, n_samples, rng) if local else None
+
+
+def _global(
+    rows: DaskRows, rule: str, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+) -> float:
+    if rule == "knn":
+        bandwidth = _mean_distance(rows, rows.sample(n_samples, rng), n_neighbors)
+    elif rule == "likelihood":
+        n_present = rows.n_rows if rows.weight is None else int(rows.weight.n_positive.sum())
+        sample = rows.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
+        bandwidth = likelihood_bandwidth(sample, n_present)
+    else:
+        bandwidth = normal_bandwidth(rows, rows.n_counted, rule)
+    if bandwidth > 0:
+        return bandwidth
+    return bandwidth_of_distinct(
+        rows.distinct(), n_neighbors=n_neighbors, n_samples=n_samples, rng=rng, n_jobs=1
+    )
+
+
+@dataclass
+class Nearest:
+    """The nearest rows of some places, the nearest first, and how often each counts."""
+
+    distances: Doubles  # (n, k)
+    times: Doubles  # (n, k)
+    n_kept: int
+
+    def merge(self, other: "Nearest") -> None:
+        """Add what other rows are near."""
+        distances = np.hstack([self.distances, other.distances])
+        times = np.hstack([self.times, other.times])
+        order = np.argsort(distances, axis=1, kind="stable")[:, : self.n_kept]
+        self.distances = np.take_along_axis(distances, order, axis=1)
+        self.times = np.take_along_axis(times, order, axis=1)
+
+
+def _mean_distance(rows: DaskRows, queries: Sample, n_neighbors: int) -> float:
+    """Return the mean distance of rows to their neighbours among all."""
+    are_whole = rows.weight is None or rows.weight.is_whole
+    nearest = rows.merge_of(_nearest, sent(queries.X), n_neighbors + 1, are_whole)
+    # A row is its own first neighbour, which does not count.
+    wanted = min(n_neighbors, rows.n_counted - 1) + 1
+    place = np.argmax(np.cumsum(nearest.times, axis=1) >= wanted, axis=1)
+    distances = nearest.distances[np.arange(len(place)), place]
+    return float(np.average(distances, weights=queries.weight))
+
+
+def _nearest(X: Any, weight: Any, queries: Any, n_wanted: int, are_whole: bool) -> Nearest:
+    X, weight = present_rows(X, weight)
+    if not len(weight):
+        nothing = np.empty((queries.shape[0], 0))
+        return Nearest(nothing, nothing, n_wanted)
+    k = min(n_wanted, len(weight))
+    _, neighbors = nearest_rows(X, [queries], k, n_jobs=1)
+    distances = np.empty(neighbors.shape)
+    for m in range(k):  # by differences: the search may round
+        difference = queries - X[neighbors[:, m]]
+        distances[:, m] = (
+            np.sqrt(np.asarray(difference.multiply(difference).sum(axis=1)).ravel())
+            if hasattr(difference, "multiply")
+            else np.linalg.norm(difference, axis=1)
+        )
+    times = weight[neighbors] if are_whole else np.ones(neighbors.shape)
+    return Nearest(distances, times, n_wanted)
+
+
+def _local_scales(
+    rows: DaskRows, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+) -> Column:
+    """Return each row's distance to its neighbour in a sample, over the mean one."""
+    drawn = rows.draw(n_samples, rng)
+    pool = rows.take_present(drawn)
+    are_whole = rows.weight is None or rows.weight.is_whole
+    times = pool.weight if are_whole else np.ones(len(pool.weight))
+    there = sent(Sample(pool.X, times))
+    distances = rows.column_of(_pool_distances, drawn, there, n_neighbors)
+    least = min(computed(*(on_workers(_least_positive, part) for part in distances)))
+    if np.isinf(least):
+        return Column.of(rows.split(np.ones(rows.n_rows)))
+    raised = Column.of([on_workers(_raised, part, least) for part in distances])
+    mean = rows.mean(raised)
+    return Column.of([on_workers(_scales, part, least, mean) for part in distances])
+
+
+def _pool_distances(X: Any, weight: Any, drawn: Any, pool: Sample, n_neighbors: int) -> Doubles:
+    """Return the distance of each row to its neighbour in the pool; -1 for rows of weight 0."""
+    out = np.full(X.shape[0], -1.0)
+    present = np.ones(X.shape[0], bool) if weight is None else np.asarray(weight) > 0
+    X, weight = present_rows(X, weight)
+    if len(weight):
+        itself = np.zeros(len(weight), bool)
+        itself[drawn if drawn is not None else []] = True
+        every = np.arange(len(weight))
+        out[present] = pool_distances(X, every, itself, pool.X, pool.weight, n_neighbors, 1)
+    return out
+
+
+def _least_positive(distances: Doubles) -> float:
+    return float(np.min(distances, initial=np.inf, where=distances > 0))
+
+
+def _raised(distances: Doubles, least: float) -> Doubles:
+    return np.maximum(distances, least)
+
+
+def _scales(distances: Doubles, least: float, mean: float) -> Doubles:
+    return np.where(distances < 0, 1.0, np.maximum(distances, least) / mean)

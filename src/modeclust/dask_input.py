@@ -1,0 +1,83 @@
+"""What users may pass as Dask collections, checked by one look at all of it."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+from modeclust.rows.chunks import Chunks, Column, look_at, merged, on_workers
+from modeclust.rows.units import working_dtype
+
+
+def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:
+    """Return the rows of a Dask array or frame, of which all numbers are finite."""
+    array = as_array(X, estimator=estimator, reset=reset)
+    parts = list(array.to_delayed().ravel())
+    try:
+        look = merged([on_workers(look_at, part) for part in parts])
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"X must hold numbers: {error}") from error
+    for wrong, name in ((look.has_nan, "NaN"), (look.has_inf, "infinity")):
+        if wrong:
+            raise ValueError(f"Input X contains {name}.")
+    n_rows, n_features = sum(look.lengths), array.shape[1]
+    for n, least, what in ((n_rows, min_rows, "sample"), (n_features, 1, "feature")):
+        if n < least:
+            raise ValueError(
+                f"Found array with {n} {what}(s) (shape={(n_rows, n_features)}) while a minimum "
+                f"of {least} is required."
+            )
+    return Chunks(array, parts, n_features, working_dtype(array.dtype), look)
+
+
+def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
+    """Return a Dask array or frame as an array of which each chunk has whole rows."""
+    names = X._meta if hasattr(X, "to_dask_array") else X
+    if hasattr(X, "to_dask_array"):
+        X = X.to_dask_array()
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data, e.g. by "
+            "X.reshape(-1, 1) if it has a single feature."
+        )
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must hold numbers, got a Dask collection of dtype {X.dtype}.")
+    if np.isnan(X.shape[1]):
+        raise ValueError("X must have a known number of columns.")
+    if estimator is not None:
+        if not isinstance(names, type(X)):
+            _check_feature_names(estimator, names, reset=reset)
+        elif reset and hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        _check_n_features(estimator, X, reset=reset)
+    if np.isnan(X.shape[0]):
+        X = X.compute_chunk_sizes()
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
+    """Return a number for each row as a column of the same chunks, all finite."""
+    if values is None:
+        return None
+    n_rows = chunks.shape[0]
+    if not hasattr(values, "__dask_graph__"):
+        values = np.asarray(values, dtype=np.float64)
+        if values.ndim == 0:
+            values = np.full(n_rows, values)
+    elif hasattr(values, "to_dask_array"):
+        values = values.to_dask_array(lengths=True)
+    if values.ndim == 1 and np.isnan(values.shape[0]):
+        values = values.compute_chunk_sizes()
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name}.shape == {values.shape}, expected {(n_rows,)}, one value for each row of X."
+        )
+    lengths = chunks.look.lengths
+    if isinstance(values, np.ndarray):
+        parts = np.split(values, np.cumsum(lengths)[:-1])
+    else:
+        parts = list(values.rechunk((tuple(lengths),)).to_delayed())
+    column = Column.of(parts)
+    if not np.isfinite(column.total):
+        raise ValueError(f"Input {name} contains NaN or infinity.")
+    return column

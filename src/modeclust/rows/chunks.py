@@ -1,0 +1,185 @@
+"""Tables in the chunks of a Dask collection: what is known of them, and how they are gone over.
+
+Dask is imported where it is used. A graph of tasks runs on whatever scheduler is current; what
+comes back has been merged on the way, in the order of the chunks and always in the same tree.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from modeclust.rows.protocols import P
+from modeclust.rows.reading import is_sparse
+from modeclust.rows.units import Units
+
+Doubles = npt.NDArray[np.float64]
+
+# So many results are merged by one task.
+FAN_IN = 8
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether `X` is a Dask collection."""
+    return hasattr(X, "__dask_graph__")
+
+
+def on_workers(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a task that calls a function, which is never taken for an equal one."""
+    from dask import delayed
+
+    return delayed(function, pure=False)(*arguments)
+
+
+def sent(value: Any) -> Any:
+    """Return a task whose result is `value`, which so goes out once and not with each task."""
+    from dask import delayed
+
+    return delayed(value, name=f"modeclust-{uuid4().hex}", traverse=False)
+
+
+def computed(*tasks: Any) -> tuple[Any, ...]:
+    """Return the results of tasks."""
+    from dask import compute
+
+    results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
+    return results
+
+
+def merged(tasks: Sequence[Any]) -> Any:
+    """Return what the results of `tasks` leave, merged in their order on the workers."""
+    level = list(tasks)
+    while len(level) > 1:
+        level = [on_workers(_merge, *level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+    (result,) = computed(*level)
+    return result
+
+
+def _merge(first: P, *others: P) -> P:
+    """Merge partials into a copy: where a worker is lost, the task may run once more."""
+    total = copy.deepcopy(first)
+    for other in others:
+        total.merge(other)
+    return total
+
+
+@dataclass
+class Look:
+    """What a first look at some rows shows."""
+
+    lengths: list[int]
+    n_bytes: int
+    lowest: Doubles  # (D,)
+    highest: Doubles
+    has_nan: bool
+    has_inf: bool
+    is_sparse: bool
+
+    def merge(self, other: "Look") -> None:
+        """Add what other rows show."""
+        self.lengths = self.lengths + other.lengths
+        self.n_bytes += other.n_bytes
+        self.lowest = np.minimum(self.lowest, other.lowest)
+        self.highest = np.maximum(self.highest, other.highest)
+        self.has_nan |= other.has_nan
+        self.has_inf |= other.has_inf
+        self.is_sparse |= other.is_sparse
+
+
+def look_at(part: Any) -> Look:
+    """Return what a first look at a chunk shows."""
+    values = part.data if is_sparse(part) else np.asarray(part)
+    n_rows, n_features = part.shape
+    if values.dtype.kind not in "fiub":
+        values = values.astype(np.float64)  # or an error that says what it is
+    finite = np.isfinite(values)
+    lowest, highest = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+    if n_rows and finite.all():
+        if is_sparse(part):
+            lowest, highest = (
+                end(axis=0).toarray().ravel().astype(np.float64) for end in (part.min, part.max)
+            )
+        else:
+            lowest, highest = (end(axis=0).astype(np.float64) for end in (values.min, values.max))
+    has_nan = bool(np.isnan(values).any())
+    n_bytes = values.nbytes + (part.indices.nbytes if is_sparse(part) else 0)
+    has_inf = not has_nan and not finite.all()
+    return Look([n_rows], n_bytes, lowest, highest, has_nan, has_inf, is_sparse(part))
+
+
+class Column(NamedTuple):
+    """A number for each row, in the chunks of a table."""
+
+    parts: list[Any]  # tasks or arrays
+    lowest: float
+    highest: float
+    total: float
+    n_positive: npt.NDArray[np.int64]  # in each part
+    is_whole: bool  # whether all are whole numbers
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> "Column":
+        """Return a column, of which all numbers are looked at."""
+        parts = list(parts)
+        found = computed(*(on_workers(_describe, part) for part in parts))
+        lowest, highest, total, n_positive, is_whole = zip(*found, strict=True)
+        return cls(
+            parts, min(lowest), max(highest), sum(total), np.array(n_positive), all(is_whole)
+        )
+
+    def over(self, divisor: float) -> "Column":
+        """Return the numbers over another."""
+        parts = [on_workers(np.divide, part, divisor) for part in self.parts]
+        return Column.of(parts)
+
+
+def _describe(part: Any) -> tuple[float, float, float, int, bool]:
+    values = np.asarray(part, dtype=np.float64)
+    if not len(values):
+        return np.inf, -np.inf, 0.0, 0, True
+    # NaN comes through.
+    is_whole = bool(np.all(values == np.round(values)))
+    return values.min(), values.max(), values.sum(), int(np.sum(values > 0)), is_whole
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """The rows of a Dask array, looked at and found in order."""
+
+    X: Any  # the array
+    parts: list[Any]  # tasks that give its rows, dense or CSR
+    n_features: int
+    dtype: np.dtype[Any]  # in which they are read
+    look: Look
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of features."""
+        return sum(self.look.lengths), self.n_features
+
+    @property
+    def units(self) -> Units:
+        """The units that suit the rows."""
+        look = self.look
+        return Units.within(look.lowest, look.highest, look.is_sparse, self.dtype)
+
+    def prepared(self, units: Units) -> list[Any]:
+        """Return tasks that give the rows as passes read them, in some units."""
+        units_there = sent(units)
+        return [on_workers(_prepare, part, units_there, self.dtype) for part in self.parts]
+
+
+def _prepare(part: Any, units: Units, dtype: np.dtype[Any]) -> Any:
+    if is_sparse(part):
+        part = sparse.csr_array(part, dtype=dtype)
+        if not part.has_canonical_format:
+            part = part.copy()
+            part.sum_duplicates()
+    else:
+        part = np.ascontiguousarray(part, dtype=dtype)
+    return units.inward(part)
