@@ -8,6 +8,7 @@ the energy with an entropy in place of the simplex, whose step is parallel over 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,18 @@ class Graph:
     rows: MemoryRows  # of W
     degrees: Doubles  # (N,)
     lonely: npt.NDArray[np.int64]  # rows without edges
-    rate: float  # 1 / (2 lambda_max(L))
 
     @classmethod
     def of(cls, rows: MemoryRows) -> "Graph":
         """Return the graph of symmetric affinities that are open."""
         degrees = np.asarray(rows.X.sum(axis=1), dtype=np.float64).ravel()
         lonely = np.flatnonzero(degrees == 0)
-        return cls(rows, degrees, lonely, 0.5 / _largest_eigenvalue(rows.X, degrees))
+        return cls(rows, degrees, lonely)
+
+    @cached_property
+    def rate(self) -> float:
+        """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
+        return 0.5 / _largest_eigenvalue(self.rows.X, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:

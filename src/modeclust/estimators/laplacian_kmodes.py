@@ -75,8 +75,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     smoothing : float or "auto", default="auto"
         The weight lambda of the graph; 0 is `KModes`. "auto" is, with the solver "gradient", where
         the clusters of K-means have lambda tr(Z' L Z) = 0.15 sum q, so that a graph that these cut
-        little smooths more; with "bound", where lambda times the affinity of a row to all others is
-        10 on average.
+        little smooths more (a cut below 1% of all affinities counts as 1%); with "bound", where
+        lambda times the affinity of a row to all others is 10 on average.
     n_neighbors : int, default=5
         Each row is joined to so many nearest rows, less than there are.
     affinity : {"heat", "binary"} or matrix of shape (n_samples, n_samples), default="heat"
