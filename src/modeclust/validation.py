@@ -17,6 +17,8 @@ Doubles = npt.NDArray[np.float64]
 
 LARGEST_SCALE_RATIO = 1e50
 ROUNDING = 1e-10
+# Of what is multiplied and summed.
+SMALLEST, LARGEST = 1e-100, 1e100
 
 POSITIVE = Interval(Real, 0, None, closed="right")
 FINITE = Interval(Real, 0, None, closed="neither")
@@ -66,16 +68,26 @@ def check_rows(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: i
     return X if mapped else checked
 
 
-def check_weights(sample_weight: Any, X: Any) -> Doubles | None:
-    """Return sample weights as float64, or None for none given."""
+def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Doubles | None:
+    """Return sample weights as float64, or None for none given.
+
+    Where not only their ratios matter, they must be numbers that can be summed.
+    """
     if sample_weight is None:
         return None
     weights = np.asarray(
         _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     )
-    # Only ratios matter; sums of these would overflow, or lose all digits.
     largest = weights.max()
-    return weights if 1e-100 < largest < 1e100 else weights / largest
+    if SMALLEST < largest < LARGEST:
+        return weights
+    # Sums of these would overflow, or lose all digits.
+    if not only_ratios:
+        raise ValueError(
+            f"sample_weight must be between {SMALLEST:g} and {LARGEST:g} at its largest, "
+            f"got {largest:g}."
+        )
+    return np.asarray(weights / largest)
 
 
 def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Doubles | None:
@@ -143,13 +155,18 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
         return W
     if W.data.min() < 0:
         raise ValueError(f"affinity must be >= 0, got {W.data.min()}.")
-    uneven = abs(W - W.T).max()
-    if uneven > ROUNDING * W.data.max():
+    if not SMALLEST < (largest := W.data.max()) < LARGEST:
         raise ValueError(
-            f"affinity must be symmetric: some w_ij and w_ji differ by {uneven:.3g}. Pass "
+            f"affinity must be between {SMALLEST:g} and {LARGEST:g} at its largest, got "
+            f"{largest:g}; smoothing is what weighs it."
+        )
+    uneven = abs(W - W.T)
+    if (uneven > ROUNDING * W.maximum(W.T)).nnz > 0:
+        raise ValueError(
+            f"affinity must be symmetric: some w_ij and w_ji differ by {uneven.max():.3g}. Pass "
             "affinity.maximum(affinity.T) to join rows where either is a neighbour of the other."
         )
-    return W if uneven == 0 else sparse.csr_array((W + W.T) / 2)
+    return W if uneven.max() == 0 else sparse.csr_array((W + W.T) / 2)
 
 
 def is_array(init: Any) -> bool:
