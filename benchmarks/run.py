@@ -18,6 +18,7 @@ from effort import Effort
 from fits import measure_kmeans, measure_whole_fit
 from growth import CURVES, measure_growth
 from iteration import measure_iteration
+from laplacian import measure_authors, measure_bound, measure_quality, missing_reference
 from mean_shift import measure_shift_growth
 from memory import measure_memory
 from others import OTHERS
@@ -36,6 +37,9 @@ PARTS = {
 }
 SINGLE = {
     "mean-shift-growth": measure_shift_growth,
+    "laplacian-quality": measure_quality,
+    "laplacian-bound": measure_bound,
+    "laplacian-authors": measure_authors,
     "bounds": measure_bounds,
     "start": measure_start,
 }
@@ -50,13 +54,16 @@ def main():
         "environment": environment.describe_environment(),
         "repeats": effort.repeats,
         "quick": effort.quick,
-        "left_out": missing_peers(),
+        "left_out": [*missing_peers(), *missing_reference()],
         "failed": [],
         "outside_cores": {},
         "workloads": {},
         "growth": {},
         "others": {},
         "mean-shift-growth": {},
+        "laplacian-quality": {},
+        "laplacian-bound": {},
+        "laplacian-authors": {},
         "bounds": [],
         "start": {},
     }
@@ -114,8 +121,9 @@ def _keep(results, place, key, measure, label):
         first_line = str(error).partition("\n")[0]
         results["failed"].append(f"{label}: {type(error).__name__}: {first_line}")
         return
-    if found is not None:
-        place[key] = found
+    if found is None:
+        return
+    place[key] = found
     results["outside_cores"][label] = cores = load.cores()
     others = "" if cores is None else f", other programs on {cores:.1f} cores"
     print(f"{label}: {took:.0f} s{others}", flush=True)

@@ -378,6 +378,10 @@ def test_a_soft_clustering_that_does_not_fit_is_refused(name, tmp_path):
     for attribute, value in (
         ("assignments_", model.assignments_[:, :2]),
         ("assignments_", model.assignments_ * np.nan),
+        ("assignments_", model.assignments_ * 2),
+        ("assignments_", -model.assignments_),
+        ("affinity_", model.affinity_ * np.nan),
+        ("smoothing_", np.inf),
         ("affinity_", model.affinity_[:5]),
         ("affinity_", np.zeros((150, 150))),
         ("smoothing_", -1.0),

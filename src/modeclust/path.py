@@ -45,7 +45,7 @@ class Path:
     centers : ndarray of shape (S, K, D)
         The centroids.
     objectives : ndarray of shape (S,)
-        L / sum of weights, in [0, 1]; it is 1 at an infinite bandwidth.
+        L / sum of weights, 1 at an infinite bandwidth; in [0, 1], but for `LaplacianKModes`.
     inertias : ndarray of shape (S,)
         Sum of q |x - c|^2 / s^2, with weights q and local scales s: at an infinite
         bandwidth, what K-means minimises.

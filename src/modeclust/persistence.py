@@ -149,8 +149,8 @@ class _Encoder:
             named = {field.name: getattr(value, field.name) for field in fields(value)}
             return {"object": [type(value).__name__, self.encode(named, where)]}
         raise TypeError(
-            f"{where} must be a number, a string, an array, a list or a dict of these, or None to "
-            f"be saved, got {value!r}; set it to one of them first."
+            f"{where} must be a number, a string, an array, a CSR or CSC matrix, a list or a dict "
+            f"of these, or None to be saved, got {value!r}; set it to one of them first."
         )
 
     def _items(self, values: Iterable[Any], where: str) -> list[Any]:

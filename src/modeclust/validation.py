@@ -19,6 +19,8 @@ Doubles = npt.NDArray[np.float64]
 
 LARGEST_SCALE_RATIO = 1e50
 ROUNDING = 1e-10
+# Of what is multiplied and summed.
+SMALLEST, LARGEST = 1e-100, 1e100
 
 POSITIVE = Interval(Real, 0, None, closed="right")
 FINITE = Interval(Real, 0, None, closed="neither")
@@ -84,8 +86,11 @@ def check_rows(
     return X if mapped else checked
 
 
-def check_weights(sample_weight: Any, X: Any) -> Any:
-    """Return sample weights as float64, or as a `Column` of chunks, or None for none given."""
+def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Any:
+    """Return sample weights as float64, or as a `Column` of chunks, or None for none given.
+
+    Where not only their ratios matter, they must be numbers that can be summed.
+    """
     if isinstance(X, Chunks):
         return _check_chunked_weights(sample_weight, X)
     if sample_weight is None:
@@ -93,9 +98,16 @@ def check_weights(sample_weight: Any, X: Any) -> Any:
     weights = np.asarray(
         _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     )
-    # Only ratios matter; sums of these would overflow, or lose all digits.
     largest = weights.max()
-    return weights if 1e-100 < largest < 1e100 else weights / largest
+    if SMALLEST < largest < LARGEST:
+        return weights
+    # Sums of these would overflow, or lose all digits.
+    if not only_ratios:
+        raise ValueError(
+            f"sample_weight must be between {SMALLEST:g} and {LARGEST:g} at its largest, "
+            f"got {largest:g}."
+        )
+    return np.asarray(weights / largest)
 
 
 def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
@@ -106,7 +118,7 @@ def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
         raise ValueError("Negative values in data passed to `sample_weight`.")
     if column.highest == 0:
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return column if 1e-100 < column.highest < 1e100 else column.over(column.highest)
+    return column if SMALLEST < column.highest < LARGEST else column.over(column.highest)
 
 
 def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
@@ -186,13 +198,18 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
         return W
     if W.data.min() < 0:
         raise ValueError(f"affinity must be >= 0, got {W.data.min()}.")
-    uneven = abs(W - W.T).max()
-    if uneven > ROUNDING * W.data.max():
+    if not SMALLEST < (largest := W.data.max()) < LARGEST:
         raise ValueError(
-            f"affinity must be symmetric: some w_ij and w_ji differ by {uneven:.3g}. Pass "
+            f"affinity must be between {SMALLEST:g} and {LARGEST:g} at its largest, got "
+            f"{largest:g}; smoothing is what weighs it."
+        )
+    uneven = abs(W - W.T)
+    if (uneven > ROUNDING * W.maximum(W.T)).nnz > 0:
+        raise ValueError(
+            f"affinity must be symmetric: some w_ij and w_ji differ by {uneven.max():.3g}. Pass "
             "affinity.maximum(affinity.T) to join rows where either is a neighbour of the other."
         )
-    return W if uneven == 0 else sparse.csr_array((W + W.T) / 2)
+    return W if uneven.max() == 0 else sparse.csr_array((W + W.T) / 2)
 
 
 def is_array(init: Any) -> bool:

@@ -101,6 +101,42 @@ def test_the_objective_by_its_formula(solver, kernel, weighted):
     assert model.path_.objectives[-1] == pytest.approx(model.objective_ / weight.sum())
 
 
+@pytest.mark.parametrize("n_neighbors", [1, 2])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_bound_holds_for_graphs_whose_rows_could_change_places(seed, n_neighbors):
+    X, _ = make_blobs(60, 2, centers=3, random_state=seed)
+    model = LaplacianKModes(
+        3, n_neighbors=n_neighbors, affinity="binary", solver="bound", random_state=0
+    )
+    history = model.fit(X).objective_history_
+    assert np.all(np.diff(history) >= -1e-12 * np.abs(history[:-1]))
+    assert model.objective_ == pytest.approx(value_maximised(model, X))
+
+
+def test_joined_rows_do_not_change_places_for_ever():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    W = np.kron([[0, 1], [1, 0]], np.eye(2))  # joins 0 and 2, 1 and 3
+    model = LaplacianKModes(2, affinity=W, smoothing=10.0, solver="bound", bandwidth=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyClusterWarning)
+        model.fit(X)
+    assert model.objective_ > 19
+    assert np.abs(model.assignments_[:2] - model.assignments_[2:]).max() < 0.01
+
+
+@pytest.mark.parametrize("smoothing", [1e-8, 1e8])
+def test_the_objective_keeps_its_digits_however_much_is_smoothed(smoothing):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = blobs(smoothing=smoothing, bandwidth=2.0)
+    W = model.affinity_.tocoo()
+    Z = model.assignments_
+    rough = np.sum(W.data[:, None] * (Z[W.row] - Z[W.col]) ** 2) / 2
+    pull = np.sum(Z * np.exp(-cdist(BLOBS, model.cluster_centers_, "sqeuclidean") / 8))
+    assert model.objective_ == pytest.approx(pull - smoothing * rough, rel=1e-9)
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.01, "auto", 3.0])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_is_fitted(solver, smoothing):
@@ -173,7 +209,8 @@ def test_a_graph_that_is_symmetric_to_rounding_is_made_so():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_any_number_of_threads_gives_the_same_bits(solver):
+def test_any_number_of_threads_gives_the_same_bits(solver, monkeypatch):
+    monkeypatch.setattr("modeclust.estimators.soft_problem.BLOCK_WORK", 1)  # 16 blocks
     X, _ = make_blobs(6000, 4, centers=5, random_state=0)
     found = [
         LaplacianKModes(
@@ -185,6 +222,7 @@ def test_any_number_of_threads_gives_the_same_bits(solver):
         warnings.simplefilter("ignore", ConvergenceWarning)
         bits = {model.fit(X).assignments_.tobytes() for model in found}
     assert len(bits) == 1
+    assert found[0].objective_ == pytest.approx(value_maximised(found[0], X))
     assert len({model.predict_proba(X[::7]).tobytes() for model in found}) == 1
 
 
@@ -259,6 +297,22 @@ class TestNewPoints:
         if away < 1e150:  # where squares are numbers
             assert model.predict(far).tolist() == [low, high]
 
+    @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    @pytest.mark.parametrize("solver", SOLVERS)
+    def test_local_scales_at_all_distances(self, solver, dtype, container):
+        X = np.repeat(np.random.default_rng(0).uniform(1, 2, (6, 3)), 6, axis=0).astype(dtype)
+        model = LaplacianKModes(2, affinity_bandwidth="local", solver=solver, random_state=0)
+        model.fit(container(X))
+        for place in (1.5, 1e10, 1e30, 1e154 if dtype == np.float64 else 1e37):
+            found = model.predict_proba(container(np.full((1, 3), place, dtype)))
+            np.testing.assert_allclose(found.sum(axis=1), 1)
+
+    def test_little_smoothing_gives_whole_assignments(self):
+        model = LaplacianKModes(3, smoothing=1e-8, affinity_bandwidth=0.05, random_state=0)
+        found = model.fit(IRIS).predict_proba(IRIS + 0.3)
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+
     def test_one_at_a_time_gives_the_same(self):
         model = blobs()
         rows = [model.predict_proba(row[None])[0] for row in BLOBS[:5]]
@@ -303,11 +357,25 @@ class TestGraphsOfAllKinds:
         np.testing.assert_array_equal(model.labels_, nearest)
         assert model.smoothing_ == 1.0
 
-    def test_equal_rows_have_the_affinity_1(self):
-        X = np.repeat([[0.0], [1.0], [5.0], [6.0]], 8, axis=0)
+    @pytest.mark.parametrize("n_features", [1, 30])
+    def test_equal_rows_have_the_affinity_1(self, n_features):
+        X = np.repeat(np.random.default_rng(0).uniform(1, 2, (10, n_features)), 8, axis=0)
         model = LaplacianKModes(2, affinity_bandwidth="local", random_state=0).fit(X)
         assert np.all(model.affinity_.data == 1)
-        assert np.all(np.isfinite(model.predict_proba([[0.0], [3.0], [6.5]])))
+        assert np.all(np.isfinite(model.predict_proba(X[:3] + 1)))
+
+    def test_little_is_cut_but_not_nothing(self):
+        X = np.r_[BLOBS, BLOBS + 1e3]
+        model = LaplacianKModes(2, bandwidth=2.0, random_state=0).fit(X)
+        cut = model.affinity_[model.path_.labels[0] == 0][:, model.path_.labels[0] == 1].sum()
+        assert cut == 0
+        assert model.smoothing_ == pytest.approx(0.15 * 400 / (0.01 * model.affinity_.sum()))
+
+    def test_few_rows_without_smoothing_need_no_neighbours(self):
+        X = BLOBS[:4]
+        model = LaplacianKModes(2, smoothing=0, random_state=0).fit(X)
+        hard = KModes(2, n_bandwidths=10, random_state=0).fit(X)
+        np.testing.assert_array_equal(model.cluster_centers_, hard.cluster_centers_)
 
     @pytest.mark.parametrize("solver", SOLVERS)
     def test_clusters_that_vanish_keep_their_modes(self, solver):
@@ -409,6 +477,13 @@ def asymmetric():
     return np.triu(W)
 
 
+def nearly_asymmetric():
+    given = W.copy()
+    given[0, 1] = given[1, 0] = 1e12
+    given[5] *= 2
+    return given
+
+
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
@@ -416,6 +491,11 @@ def asymmetric():
         ({"smoothing": np.nan}, ValueError, "smoothing"),
         ({"smoothing": "some"}, ValueError, "smoothing"),
         ({"smoothing": np.inf}, ValueError, "smoothing"),
+        ({"smoothing": 1e-300}, ValueError, "smoothing"),
+        ({"smoothing": 1e300}, ValueError, "smoothing"),
+        ({"affinity": W * 1e300}, ValueError, "affinity must be between 1e-100 and 1e"),
+        ({"affinity": W * 1e-300}, ValueError, "affinity must be between 1e-100 and 1e"),
+        ({"affinity": nearly_asymmetric()}, ValueError, "affinity must be symmetric"),
         ({"n_neighbors": 10}, ValueError, r"n_neighbors=10 must be less .* n_samples=10; lower"),
         ({"n_neighbors": 0}, ValueError, "n_neighbors"),
         ({"affinity": "cosine"}, ValueError, "affinity"),
@@ -462,6 +542,9 @@ def test_what_fit_and_predict_refuse():
     model = blobs()
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         LaplacianKModes(4).fit(BLOBS, sample_weight=-np.ones(200))
+    for weight in (1e-200, 1e200):
+        with pytest.raises(ValueError, match="sample_weight must be between 1e-100 and 1e"):
+            LaplacianKModes(4).fit(BLOBS, sample_weight=np.full(200, weight))
     with pytest.raises(ValueError, match="3 features"):
         model.predict(BLOBS[:, :2])
     with pytest.raises(ValueError, match="NaN"):
@@ -485,8 +568,11 @@ def test_an_error_leaves_the_fitted_model_as_it_was(monkeypatch):
 
 
 def test_a_run_that_is_not_done_says_so():
-    with pytest.warns(ConvergenceWarning, match="did not converge .* Raise max_iter or tol"):
-        blobs(max_iter=1, smoothing=0.1)
+    model = LaplacianKModes(4, max_iter=1, smoothing=0.1, random_state=0)
+    expected = "did not converge .* Raise max_iter or tol"
+    with pytest.warns(ConvergenceWarning, match=expected) as caught:
+        model.fit(BLOBS)
+    assert caught[0].filename == __file__
 
 
 def test_verbose_prints_one_line_a_bandwidth(capsys):

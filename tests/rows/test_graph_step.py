@@ -44,6 +44,9 @@ def test_projections_by_hand():
         ([3.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
         ([0.6, 0.8, -5.0], [0.4, 0.6, 0.0]),
         ([-4.0], [1.0]),
+        ([2e16, 3e16, 1e16], [0.0, 1.0, 0.0]),
+        ([5e20, 5e20, 0.0], [0.5, 0.5, 0.0]),
+        ([3e300, 3e300, 3e300], [1 / 3, 1 / 3, 1 / 3]),
     ]:
         found = np.array(row)
         project(found)
@@ -76,18 +79,19 @@ def test_products_and_energy_agree_with_the_formula(problem):
     degrees = W.sum(axis=1)
     products = np.empty_like(Z)
     with MemoryRows(W, block_size=7) as rows:
-        energy = rows.reduce(LaplacianStep(Z, g, degrees, 0.7, products)).value
+        energy = rows.reduce(LaplacianStep(Z, g, 0.7, products)).value
     laplacian = np.diag(degrees) - W.toarray()
     np.testing.assert_allclose(products, W @ Z, atol=1e-13)
     assert energy == pytest.approx(0.7 * np.trace(Z.T @ laplacian @ Z) - (Z * g).sum())
 
 
-def test_a_bound_step_agrees_with_the_formula(problem):
+@pytest.mark.parametrize("damping", [0.0, 2.5])
+def test_a_bound_step_agrees_with_the_formula(problem, damping):
     W, Z, _, g = problem
     following = np.empty_like(Z)
     with MemoryRows(W, block_size=7) as rows:
-        energy = rows.reduce(BoundStep(Z, g, 0.7, following)).value
-    exponents = np.exp(g + 0.7 * (W @ Z))
+        energy = rows.reduce(BoundStep(Z, g, 0.7, damping, following)).value
+    exponents = np.exp((g + 0.7 * (W @ Z) + damping * np.log(Z)) / (1 + damping))
     np.testing.assert_allclose(following, exponents / exponents.sum(axis=1, keepdims=True))
     wanted = (Z * np.log(Z)).sum() - (Z * g).sum() - 0.35 * np.sum(Z * (W @ Z))
     assert energy == pytest.approx(wanted)
@@ -99,6 +103,6 @@ def test_any_number_of_threads_gives_the_same_bits(problem):
     for n_jobs in (1, 2, 4):
         products = np.empty_like(Z)
         with MemoryRows(W, n_jobs=n_jobs, block_size=7) as rows:
-            energy = rows.reduce(LaplacianStep(Z, g, W.sum(axis=1), 0.7, products)).value
+            energy = rows.reduce(LaplacianStep(Z, g, 0.7, products)).value
         found.append((energy, products.tobytes()))
     assert found[0] == found[1] == found[2]

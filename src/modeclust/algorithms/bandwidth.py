@@ -5,20 +5,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.algorithms.neighbors import (
+    distances_between,
+    nearest_rows,
+    query_parts,
+    rows_of,
+)
 from modeclust.algorithms.solve import spread
 from modeclust.rows.memory import MemoryRows, thread_count
 from modeclust.rows.protocols import Rows
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.sample import Sample
-from modeclust.rows.units import is_mapped, working_dtype
+from modeclust.rows.units import is_mapped
 
 Doubles = npt.NDArray[np.float64]
 
@@ -29,8 +33,6 @@ N_SAMPLES = 5000
 LIKELIHOOD_ROWS = 2000
 # A mapped file is read in pieces of about this many numbers.
 PIECE = 2**23
-# Rows are looked up at most this many at a time.
-QUERIES = 1024
 
 
 def choose_bandwidth(
@@ -82,7 +84,7 @@ def global_bandwidth(
         bandwidth = float(np.average(distances, weights=weight[chosen]))
     elif rule == "likelihood":
         chosen = _choose(len(weight), min(n_samples, LIKELIHOOD_ROWS), rng)
-        bandwidth = likelihood_bandwidth(Sample(_rows_of(X, chosen), weight[chosen]), len(weight))
+        bandwidth = likelihood_bandwidth(Sample(rows_of(X, chosen), weight[chosen]), len(weight))
     else:
         with MemoryRows(X, weight=weight) as rows:
             bandwidth = normal_bandwidth(rows, multiplicity(weight).sum(), rule)
@@ -182,7 +184,7 @@ def pool_distances(
 
     found, indices, counted = [], [], []
     for first, piece in _pieces(pool):
-        parts = (_rows_of(X, queries[part]) for part in _parts(len(queries)))
+        parts = (rows_of(X, queries[part]) for part in query_parts(len(queries)))
         distances, nearest = nearest_rows(
             piece, parts, min(n_neighbors + 1, piece.shape[0]), n_jobs
         )
@@ -193,40 +195,14 @@ def pool_distances(
     reached = np.cumsum(np.take_along_axis(np.hstack(counted), order, axis=1), axis=1)
     place = np.argmax(reached >= wanted[:, None], axis=1)
     neighbors = np.take_along_axis(np.hstack(indices), order, axis=1)
-    return _distances(X, queries, pool, neighbors[np.arange(len(queries)), place])
-
-
-def _distances(
-    X: Any, rows: npt.NDArray[np.int64], Y: Any, others: npt.NDArray[np.int64]
-) -> Doubles:
-    """Return the distance of each row of `X` to its other row in `Y`, by differences.
-
-    The search may round it, and that of equal rows to something above 0.
-    """
-    distances = np.empty(len(rows))
-    for part in _parts(len(rows)):
-        difference = _rows_of(X, rows[part]) - _rows_of(Y, others[part])
-        norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
-        distances[part] = norm(difference, axis=1)
-    return distances
-
-
-def _parts(n_rows: int) -> Iterator[slice]:
-    """Yield slices of not too many rows."""
-    for first in range(0, n_rows, QUERIES):
-        yield slice(first, first + QUERIES)
+    return distances_between(X, queries, pool, neighbors[np.arange(len(queries)), place])
 
 
 def _pieces(X: Any) -> Iterator[tuple[int, Any]]:
     """Yield the rows whole, or in pieces where they are mapped, with the place of the first."""
     size = max(PIECE // X.shape[1], 1) if is_mapped(X) else X.shape[0]
     for first in range(0, X.shape[0], size):
-        yield first, X if size == X.shape[0] else _rows_of(X, slice(first, first + size))
-
-
-def _rows_of(X: Any, indices: Any) -> Any:
-    rows = X[indices]
-    return rows if is_sparse(rows) else np.asarray(rows, dtype=working_dtype(X.dtype))
+        yield first, X if size == X.shape[0] else rows_of(X, slice(first, first + size))
 
 
 def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:

@@ -16,9 +16,9 @@ from modeclust.algorithms.bandwidth import (
     normal_bandwidth,
     pool_distances,
 )
-from modeclust.algorithms.neighbors import nearest_rows
-from modeclust.rows.chunks import Column, computed, on_workers, sent
-from modeclust.rows.dask import DaskRows, present_rows
+from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
+from modeclust.rows.chunks import Column, computed, merged, on_workers, sent
+from modeclust.rows.dask import Chunk, DaskRows
 from modeclust.rows.sample import Sample
 
 Doubles = npt.NDArray[np.float64]
@@ -90,7 +90,10 @@ class Nearest:
 def _mean_distance(rows: DaskRows, queries: Sample, n_neighbors: int) -> float:
     """Return the mean distance of rows to their neighbours among all."""
     are_whole = rows.weight is None or rows.weight.is_whole
-    nearest = rows.merge_of(_nearest, sent(queries.X), n_neighbors + 1, are_whole)
+    there = sent(queries.X)
+    nearest = merged(
+        [rows.task(n, _nearest, there, n_neighbors + 1, are_whole) for n in rows.occupied]
+    )
     # A row is its own first neighbour, which does not count.
     wanted = min(n_neighbors, rows.n_counted - 1) + 1
     place = np.argmax(np.cumsum(nearest.times, axis=1) >= wanted, axis=1)
@@ -98,21 +101,14 @@ def _mean_distance(rows: DaskRows, queries: Sample, n_neighbors: int) -> float:
     return float(np.average(distances, weights=queries.weight))
 
 
-def _nearest(X: Any, weight: Any, queries: Any, n_wanted: int, are_whole: bool) -> Nearest:
-    X, weight = present_rows(X, weight)
+def _nearest(chunk: Chunk, queries: Any, n_wanted: int, are_whole: bool) -> Nearest:
+    X, weight = chunk.present()
     if not len(weight):
         nothing = np.empty((queries.shape[0], 0))
         return Nearest(nothing, nothing, n_wanted)
     k = min(n_wanted, len(weight))
     _, neighbors = nearest_rows(X, [queries], k, n_jobs=1)
-    distances = np.empty(neighbors.shape)
-    for m in range(k):  # by differences: the search may round
-        difference = queries - X[neighbors[:, m]]
-        distances[:, m] = (
-            np.sqrt(np.asarray(difference.multiply(difference).sum(axis=1)).ravel())
-            if hasattr(difference, "multiply")
-            else np.linalg.norm(difference, axis=1)
-        )
+    distances = distances_to_neighbors(queries, X, neighbors)
     times = weight[neighbors] if are_whole else np.ones(neighbors.shape)
     return Nearest(distances, times, n_wanted)
 
@@ -126,7 +122,11 @@ def _local_scales(
     are_whole = rows.weight is None or rows.weight.is_whole
     times = pool.weight if are_whole else np.ones(len(pool.weight))
     there = sent(Sample(pool.X, times))
-    distances = rows.column_of(_pool_distances, drawn, there, n_neighbors)
+    nobody = np.empty(0, dtype=np.int64)
+    distances = [
+        rows.task(n, _pool_distances, drawn.get(n, nobody), there, n_neighbors)
+        for n in range(rows.n_chunks)
+    ]
     least = min(computed(*(on_workers(_least_positive, part) for part in distances)))
     if np.isinf(least):
         return Column.of(rows.split(np.ones(rows.n_rows)))
@@ -135,14 +135,16 @@ def _local_scales(
     return Column.of([on_workers(_scales, part, least, mean) for part in distances])
 
 
-def _pool_distances(X: Any, weight: Any, drawn: Any, pool: Sample, n_neighbors: int) -> Doubles:
+def _pool_distances(
+    chunk: Chunk, drawn: npt.NDArray[np.int64], pool: Sample, n_neighbors: int
+) -> Doubles:
     """Return the distance of each row to its neighbour in the pool; -1 for rows of weight 0."""
-    out = np.full(X.shape[0], -1.0)
-    present = np.ones(X.shape[0], bool) if weight is None else np.asarray(weight) > 0
-    X, weight = present_rows(X, weight)
+    out = np.full(chunk.X.shape[0], -1.0)
+    present = slice(None) if chunk.weight is None else chunk.weight > 0
+    X, weight = chunk.present()
     if len(weight):
         itself = np.zeros(len(weight), bool)
-        itself[drawn if drawn is not None else []] = True
+        itself[drawn] = True
         every = np.arange(len(weight))
         out[present] = pool_distances(X, every, itself, pool.X, pool.weight, n_neighbors, 1)
     return out

@@ -47,4 +47,4 @@ def log_affinities(distances: Doubles, own: Any, others: Any) -> Doubles:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         squares = np.square(distances / np.sqrt(own) / np.sqrt(others))
     squares[distances == 0.0] = 0.0
-    return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
+    return np.asarray(-0.5 * np.minimum(np.nan_to_num(squares, nan=FARTHEST), FARTHEST))

@@ -8,7 +8,8 @@ the energy with an entropy in place of the simplex, whose step is parallel over 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,14 +45,18 @@ class Graph:
     rows: MemoryRows  # of W
     degrees: Doubles  # (N,)
     lonely: npt.NDArray[np.int64]  # rows without edges
-    rate: float  # 1 / (2 lambda_max(L))
 
     @classmethod
     def of(cls, rows: MemoryRows) -> "Graph":
         """Return the graph of symmetric affinities that are open."""
         degrees = np.asarray(rows.X.sum(axis=1), dtype=np.float64).ravel()
         lonely = np.flatnonzero(degrees == 0)
-        return cls(rows, degrees, lonely, 0.5 / _largest_eigenvalue(rows.X, degrees))
+        return cls(rows, degrees, lonely)
+
+    @cached_property
+    def rate(self) -> float:
+        """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
+        return 0.5 / _largest_eigenvalue(self.rows.X, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
@@ -72,6 +77,15 @@ class Smoother:
 
     graph: Graph
     smoothing: float
+
+    # How little a row belongs to other clusters at the start; where it is 0, for good.
+    start_share: ClassVar[float] = 0.0
+
+    @classmethod
+    def first_memberships(cls, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
+        """Return memberships to start from, of rows with labels."""
+        others = cls.start_share / n_clusters
+        return (1.0 - cls.start_share) * one_hot(labels, n_clusters) + others
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
@@ -156,12 +170,14 @@ class GradientSmoother(Smoother):
         return self._multiply(memberships, heights, np.empty_like(memberships))
 
     def _multiply(self, memberships: Doubles, heights: Doubles, products: Doubles) -> float:
-        step = LaplacianStep(memberships, heights, self.graph.degrees, self.smoothing, products)
+        step = LaplacianStep(memberships, heights, self.smoothing, products)
         return self.graph.rows.reduce(step).value
 
 
 class BoundSmoother(Smoother):
     """The softmax update, which bounds the energy from above at each step."""
+
+    start_share = 1e-3
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
@@ -170,23 +186,36 @@ class BoundSmoother(Smoother):
         return SMOOTH_DEGREE / degree if degree > 0 else 1.0
 
     def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
-        """Return memberships at which the update stands still, to a tolerance."""
-        now, following = memberships.copy(), np.empty_like(memberships)
-        energy = np.inf
+        """Return memberships at which the update stands still, to a tolerance.
+
+        Where a step raises the energy, as joined rows that change places may, it is taken back, and
+        those that follow are damped.
+        """
+        now = memberships.copy()
+        before, following = np.empty_like(now), np.empty_like(now)
+        energy, damping = np.inf, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            lower = self._update(now, heights, following)
+            lower = self._update(now, heights, damping, following)
+            if lower > energy:
+                if damping > 0.0:  # rounding is all that is left
+                    return before, energy
+                energy, damping = np.inf, self.smoothing * float(self.graph.degrees.max())
+                before, now = now, before
+                continue
             if energy - lower <= ENERGY_TOLERANCE * abs(lower):
                 return now, lower
             energy = lower
-            now, following = following, now
-        return now, self.energy(now, heights)
+            before, now, following = now, following, before
+        return before, energy
 
     def energy(self, memberships: Doubles, heights: Doubles) -> float:
         """Return sum z log z - sum z g - smoothing / 2 sum_nm w_nm z_n . z_m."""
-        return self._update(memberships, heights, np.empty_like(memberships))
+        return self._update(memberships, heights, 0.0, np.empty_like(memberships))
 
-    def _update(self, memberships: Doubles, heights: Doubles, following: Doubles) -> float:
-        step = BoundStep(memberships, heights, self.smoothing, following)
+    def _update(
+        self, memberships: Doubles, heights: Doubles, damping: float, following: Doubles
+    ) -> float:
+        step = BoundStep(memberships, heights, self.smoothing, damping, following)
         return self.graph.rows.reduce(step).value
 
 
@@ -296,5 +325,5 @@ def _nearest(
 ) -> npt.NDArray[np.intp]:
     """Return the nearest centroid of some rows, of those `among` which it is sought."""
     with MemoryRows(rows.take(indices).X, n_jobs=1) as some:
-        distances = some.distances(centroids)
+        distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

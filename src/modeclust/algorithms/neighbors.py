@@ -1,23 +1,27 @@
 """Nearest neighbours: exact by scikit-learn, or approximate by pynndescent."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from modeclust.rows.reading import is_sparse
+from modeclust.rows.units import working_dtype
 
 PROCESS = os.getpid()
 
 # Beyond so many rows, of more than so many features, exact neighbours take long to find.
 MOST_EXACT_ROWS = 100_000
 MOST_TREE_FEATURES = 15
+# Rows are looked up at most this many at a time.
+QUERIES = 1024
 
 Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
@@ -29,13 +33,51 @@ def nearest_rows(
 
     Queries come in parts; None stands for all rows of `X`, each not its own neighbour.
     """
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
     # A team of OpenMP threads does not survive a fork: the child would wait for it forever.
     forked = os.getpid() != PROCESS
-    with threadpool_limits(1, user_api="openmp") if forked else nullcontext():
+    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=1 if forked else n_jobs).fit(X)
+    # Squares of far rows may be beyond all numbers: they are as far as can be.
+    one_thread = threadpool_limits(1, user_api="openmp") if forked else nullcontext()
+    with one_thread, np.errstate(over="ignore"):
         parts = [search.kneighbors(part) for part in queries]
     distances, indices = map(np.concatenate, zip(*parts, strict=True))
-    return distances, indices
+    return distances.astype(np.float64), indices
+
+
+def distances_between(
+    X: Any, rows: npt.NDArray[np.int64], Y: Any, others: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Return the distance of each row of `X` to its other row in `Y`, by differences.
+
+    The search may round it, and that of equal rows to something above 0.
+    """
+    distances = np.empty(len(rows))
+    for part in query_parts(len(rows)):
+        difference = rows_of(X, rows[part]) - rows_of(Y, others[part])
+        norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
+        distances[part] = norm(difference, axis=1)
+    return distances
+
+
+def distances_to_neighbors(
+    X: Any, Y: Any, neighbors: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    """Return the distances of all rows of `X` to their neighbours in `Y`, by differences."""
+    every = np.arange(X.shape[0])
+    columns = [distances_between(X, every, Y, others) for others in neighbors.T]
+    return np.stack(columns, axis=1)
+
+
+def query_parts(n_rows: int) -> Iterator[slice]:
+    """Yield slices of not too many rows."""
+    for first in range(0, n_rows, QUERIES):
+        yield slice(first, first + QUERIES)
+
+
+def rows_of(X: Any, indices: Any) -> Any:
+    """Return some rows, which may be mapped, in memory."""
+    rows = X[indices]
+    return rows if is_sparse(rows) else np.asarray(rows, dtype=working_dtype(X.dtype))
 
 
 def exact_is_slow(X: Any) -> bool:

@@ -246,7 +246,7 @@ class KModes(
         record.warn(stacklevel=5, stopped=len(record.states) <= self._n_steps(target))
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[np.int32]:
+    def predict(self, X: Any) -> Any:
         """Return the nearest mode of each row.
 
         Parameters
@@ -257,7 +257,7 @@ class KModes(
         Returns
         -------
         ndarray of shape (n_samples,)
-            The labels.
+            The labels; a Dask array of them, not computed yet, for a Dask collection.
         """
         if is_dask(X):
             return self._lazily(X, "predict")
@@ -265,7 +265,7 @@ class KModes(
             assign(rows, centroids)
             return rows.labels()
 
-    def transform(self, X: Any) -> npt.NDArray[Any]:
+    def transform(self, X: Any) -> Any:
         """Return the distance of each row to each mode.
 
         Parameters
@@ -276,7 +276,7 @@ class KModes(
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
-            The distances.
+            The distances; a Dask array of them, not computed yet, for a Dask collection.
         """
         if is_dask(X):
             return self._lazily(X, "transform")
@@ -311,7 +311,7 @@ class KModes(
         with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
             inverse = inverse_square(self.bandwidth_ / units.scale)
             sums = rows.reduce(ModeStep(centroids, KERNELS[self.kernel], inverse))
-        return sums.objective / sums.weight
+        return float(sums.objective / sums.weight)
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
         """Return pairs of clusters between whose modes the density does not dip.

@@ -13,7 +13,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.bandwidth import RULES
@@ -22,6 +22,7 @@ from modeclust.algorithms.laplacian import SOLVERS, hard_labels, one_hot
 from modeclust.algorithms.neighbors import (
     Found,
     approximate_rows,
+    distances_to_neighbors,
     exact_is_slow,
     has_approximate,
     nearest_rows,
@@ -44,6 +45,8 @@ from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
     FINITE,
+    LARGEST,
+    SMALLEST,
     Doubles,
     check_affinity,
     check_rows,
@@ -75,8 +78,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     smoothing : float or "auto", default="auto"
         The weight lambda of the graph; 0 is `KModes`. "auto" is, with the solver "gradient", where
         the clusters of K-means have lambda tr(Z' L Z) = 0.15 sum q, so that a graph that these cut
-        little smooths more; with "bound", where lambda times the affinity of a row to all others is
-        10 on average.
+        little smooths more (a cut below 1% of all affinities counts as 1%); with "bound", where
+        lambda times the affinity of a row to all others is 10 on average.
     n_neighbors : int, default=5
         Each row is joined to so many nearest rows, less than there are.
     affinity : {"heat", "binary"} or matrix of shape (n_samples, n_samples), default="heat"
@@ -84,7 +87,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         matrix, symmetric and non-negative, of which the diagonal does not matter.
     affinity_bandwidth : float, "local" or None, default=None
         The scale s of "heat"; "local" is each row's distance to its last neighbour, and None the
-        target bandwidth. Where `affinity` is a matrix, for the affinities of new rows.
+        target bandwidth. Where `affinity` is a matrix, for the affinities of new rows; with
+        "binary" it does not matter.
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
         The target bandwidth, or a rule that estimates it (`estimate_bandwidth`).
     start_bandwidth : float or "auto", default="auto"
@@ -97,7 +101,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         How assignments are found. "gradient" solves the problem above. "bound" puts an entropy in
         place of the constraints, and maximises
         :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its steps need no
-        projection, and its assignments are never 0.
+        projection, and assignments are not 0 but where they round to it. Without smoothing there is
+        no difference: both are `KModes`.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         Where K-means starts, as in `KModes`.
     n_init : int, default=10
@@ -148,7 +153,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     counts_ : ndarray of shape (n_clusters,)
         Number of rows with each label.
     exemplar_indices_ : ndarray of shape (n_clusters,)
-        The row nearest to each mode among those with its label; -1 where there is none.
+        The row nearest to each mode among those with its label; -1 where there is none, or none of
+        positive weight.
     n_iter_ : int
         Number of iterations along the path.
     path_ : Path
@@ -168,6 +174,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     A row without neighbours, or too far from them for any affinity, is in the cluster of its
     nearest mode. The parts of a graph that is not connected are smoothed each for itself; a part
     that no mode reaches keeps what K-means gave it, smoothed.
+
+    Assignments are smoothed until a step gains less than about 1e-6 of the objective, and a fit
+    holds about ten arrays of their size. From 1e-100 to 1e100 are the numbers that smoothing,
+    affinities and weights may have at their largest.
 
     References
     ----------
@@ -194,7 +204,11 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             for name, constraint in CONSTRAINTS.items()
             if name != "mean_shift_iter"
         },
-        "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "smoothing": [
+            Interval(Real, SMALLEST, LARGEST, closed="both"),
+            Options(Real, {0}),
+            StrOptions({"auto"}),
+        ],
         "n_neighbors": [COUNT],
         "affinity": [StrOptions({"heat", "binary"}), "sparse matrix", "array-like"],
         "affinity_bandwidth": [FINITE, StrOptions({"local"}), None],
@@ -273,7 +287,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         """
         X = check_rows(X, estimator=self, min_rows=2)
         X = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
-        weight = check_weights(sample_weight, X)
+        weight = check_weights(sample_weight, X, only_ratios=False)
         given = self._check_graph(X)
         self._check_start(self.bandwidth)
         rng = check_random_state(self.random_state)
@@ -363,7 +377,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             )
         if not isinstance(self.affinity, str):
             return check_affinity(self.affinity, X.shape[0])
-        if self.n_neighbors >= X.shape[0]:
+        if self.n_neighbors >= X.shape[0] and self.smoothing != 0:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} must be less than the number of rows of X, "
                 f"n_samples={X.shape[0]}; lower n_neighbors."
@@ -389,7 +403,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             k = min(self.n_neighbors, problem.rows.n_rows - 1)
             distances, neighbors = self._neighbors(problem.rows.X, k, rng)
             if is_local and not is_binary:
-                scale = distances[:, -1]
+                scale = distances.max(axis=1)
         problem.graph = neighbor_graph(distances, neighbors, scale) if given is None else given
         outward = None if scale is None else scale * unit
         problem.neighborhood = Neighborhood(problem.X, int(self.n_neighbors), outward)
@@ -408,7 +422,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             way = "approximate"
         if way == "approximate":
             return approximate_rows(rows, n_neighbors, rng, self.n_jobs)
-        return nearest_rows(rows, [None], n_neighbors, self.n_jobs)
+        _, neighbors = nearest_rows(rows, [None], n_neighbors, self.n_jobs)
+        return distances_to_neighbors(rows, rows, neighbors), neighbors
 
     def _store(self, record: Record) -> None:
         """Set the fitted attributes, all from the last state of the path."""
@@ -440,7 +455,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         return {
             **super()._as_fitted(state, problem),
             "assignments_": _memberships(state, labels),
-            "smoothing_": 1.0 if isinstance(problem.smoothing, str) else problem.smoothing,
+            # While it is open, at K-means, the nearest centroid decides.
+            "smoothing_": 0.0 if isinstance(problem.smoothing, str) else problem.smoothing,
             "_neighborhood": problem.neighborhood,
         }
 
@@ -472,8 +488,9 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         pull = logsumexp(pulls, axis=1)
         reached = np.isfinite(pull)
         shares = np.exp(pulls[reached] - pull[reached, None])
-        ratio = np.exp(np.minimum(pull - near, LARGEST_LOG_RATIO)[reached])
-        mean[reached] += (ratio / (2 * self.smoothing_))[:, None] * shares
+        log_ratio = pull - near - np.log(2 * self.smoothing_)
+        ratio = np.exp(np.minimum(log_ratio[reached], LARGEST_LOG_RATIO))
+        mean[reached] += ratio[:, None] * shares
         project_rows(mean)  # ... neighbours alone decide.
         return mean
 

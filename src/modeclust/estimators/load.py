@@ -162,12 +162,13 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         yield "redundancy_", fits, f"sparse of shape {(size, size)}"
         return
     smoothing, shares = model.smoothing_, model.assignments_
-    fits = isinstance(smoothing, float) and bool(smoothing >= 0)
-    yield "smoothing_", fits, "a number >= 0"
-    fits = is_array(shares, "f", n_rows, size) and bool(np.isfinite(shares).all())
-    yield "assignments_", fits, f"finite numbers of shape {(n_rows, size)}"
-    fits = _is_square(model.affinity_, n_rows)
-    yield "affinity_", fits, f"sparse of shape {(n_rows, n_rows)}"
+    fits = isinstance(smoothing, float) and 0 <= smoothing < np.inf
+    yield "smoothing_", fits, "a finite number >= 0"
+    fits = is_array(shares, "f", n_rows, size) and bool((shares >= 0).all())
+    fits = fits and bool(np.all(np.abs(shares.sum(axis=1) - 1) < 1e-6))
+    yield "assignments_", fits, f"shares of shape {(n_rows, size)}, of which rows sum to 1"
+    fits = _is_square(model.affinity_, n_rows) and bool(np.isfinite(model.affinity_.data).all())
+    yield "affinity_", fits, f"sparse and finite, of shape {(n_rows, n_rows)}"
     fits = _is_neighborhood(model._neighborhood, n_rows, width)
     yield "_neighborhood", fits, f"rows of {width} features, one for each label"
 

@@ -221,7 +221,7 @@ class Record:
         bandwidth = self.problem.outward_bandwidth(last.bandwidth)
         if not last.converged and not stopped:
             warnings.warn(
-                f"K-modes did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
+                f"The fit did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
                 "iterations: the last one moved a centroid by "
                 f"{last.residual * self.problem.units.scale:.3g}{self._in_bandwidths(last)}. "
                 "Raise max_iter or tol.",

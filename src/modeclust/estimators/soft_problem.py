@@ -10,13 +10,16 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from modeclust.algorithms.graph import log_affinities
-from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft, one_hot
-from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft
+from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
 from modeclust.algorithms.solve import Centers, State
 from modeclust.estimators.problem import Problem
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.units import Units
 from modeclust.validation import Doubles
+
+# Blocks of a graph: enough for all threads, and so large that a turn costs little beside the work.
+N_BLOCKS, BLOCK_WORK = 16, 2**15
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,14 @@ class Neighborhood:
         """
         n_known = self.X.shape[0]
         k = min(self.n_neighbors, n_known)
-        distances, neighbors = nearest_rows(units.inward(self.X), [X], k, n_jobs)
+        known = units.inward(self.X)
+        _, neighbors = nearest_rows(known, [X], k, n_jobs)
+        with np.errstate(over="ignore"):
+            distances = distances_to_neighbors(X, known, neighbors)
         own: Any = None
         others: Any = None
         if isinstance(self.scale, np.ndarray):
-            own, others = distances[:, -1:], self.scale[neighbors] / units.scale
+            own, others = distances.max(axis=1)[:, None], self.scale[neighbors] / units.scale
         elif self.scale is not None:
             own = others = self.scale / units.scale
         logs = log_affinities(distances, own, others)
@@ -73,9 +79,11 @@ class SoftProblem(Problem):
         if self.smoothing == 0:
             yield from super().follow(centroids, bandwidths)
             return
-        memberships = one_hot(self.rows.labels(), len(centroids))
-        with MemoryRows(self.graph, n_clusters=len(centroids), n_jobs=self.soft_jobs) as edges:
-            graph, smoother = Graph.of(edges), SOLVERS[self.solver]
+        smoother = SOLVERS[self.solver]
+        memberships = smoother.first_memberships(self.rows.labels(), len(centroids))
+        size = max(-(-self.rows.n_rows // N_BLOCKS), BLOCK_WORK // len(centroids), 1)
+        with MemoryRows(self.graph, block_size=size, n_jobs=self.soft_jobs) as edges:
+            graph = Graph.of(edges)
             if isinstance(self.smoothing, str):
                 self.smoothing = smoother.automatic(graph, memberships, self.total_weight)
             yield from follow_soft(

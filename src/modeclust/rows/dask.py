@@ -8,7 +8,7 @@ belong to, and a task that finds none, or those of another pass, finds them anew
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import Any, NamedTuple, Self
@@ -48,15 +48,11 @@ class Recall(NamedTuple):
     centroids: Doubles | None
 
 
-class Place(NamedTuple):
-    """Which of the chunks one is."""
-
-    number: int
-    first_row: int
-
-
 class DaskRows:
-    """The rows of `Chunks`, in units that suit them, and passes over them."""
+    """The rows of `Chunks`, in units that suit them, and passes over them.
+
+    Use it as a context manager: what the workers remember of a fit they forget at its end.
+    """
 
     def __init__(
         self,
@@ -77,14 +73,18 @@ class DaskRows:
         self._n_clusters = n_clusters
         self._recall = Recall(uuid4().hex, 0, None)
         self._parts = chunks.prepared(units)
-        if chunks.look.n_bytes <= SHARE_OF_MEMORY * memory_of_workers():
+        if chunks.look.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks():
             self._parts = _persisted(self._parts)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _forget_everywhere(self._recall.fit)
+        _forget(self._recall.fit)
+        client = current_client()
+        if client is not None:
+            with suppress(Exception):  # a worker that is gone has forgotten
+                client.run(_forget, self._recall.fit)
 
     def set_relative_scale(self, scale: Column) -> float:
         """Give each row a local scale over their mean by the weights, and return the mean."""
@@ -94,12 +94,16 @@ class DaskRows:
 
     def reduce(self, step: Step[P]) -> P:
         """Do one pass over the rows, and return what it leaves of all of them."""
-        tasks = self._tasks(_pass, sent((step, self._recall)))
-        result: P = merged(tasks) if tasks else step.start()
+        order = sent((step, self._recall))
+        result: P = merged([self.task(n, _pass, order) for n in self.occupied])
         if step_assigns(step):
             fit, version, _ = self._recall
             self._recall = Recall(fit, version + 1, step.centroids)  # type: ignore[attr-defined]
         return result
+
+    def labels(self) -> npt.NDArray[np.int32]:
+        """Return each row's label by the last pass that assigned."""
+        return self.labels_at(np.arange(self.n_rows))
 
     def labels_at(self, indices: Indices) -> npt.NDArray[np.int32]:
         """Return the labels of some rows."""
@@ -108,9 +112,8 @@ class DaskRows:
 
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
-        found = self._at(_take, indices)
+        together = joined(self._at(_take, indices))
         order = _places_back(indices)
-        together = joined(found)
         return Sample(together.X[order], together.weight[order])
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
@@ -127,33 +130,31 @@ class DaskRows:
         ends = np.cumsum(counts)
         number = np.searchsorted(ends, chosen, side="right")
         within = chosen - (ends - counts)[number]
-        return {int(n): within[number == n] for n in np.unique(number)}
+        return {n: within[number == n] for n in np.unique(number).tolist()}
 
     def take_present(self, drawn: dict[int, Indices]) -> Sample:
         """Return rows that were drawn."""
-        tasks = [
-            on_workers(_take_present, self._parts[n], self._part(self.weight, n), within)
-            for n, within in drawn.items()
-        ]
+        tasks = (self.task(n, _take_present, places) for n, places in drawn.items())
         return joined(computed(*tasks))
 
-    def merge_of(self, function: Any, *arguments: Any) -> Any:
-        """Return what a function of each chunk's rows and weights leaves, merged."""
-        return merged(
-            [
-                on_workers(function, self._parts[n], self._part(self.weight, n), *arguments)
-                for n in np.flatnonzero(self._lengths)
-            ]
-        )
+    def distinct(self) -> Sample:
+        """Return one row for each distinct row of all, weighted by all of its kind."""
+        return joined(computed(*(self.task(n, _distinct) for n in self.occupied))).distinct()
 
-    def column_of(self, function: Any, arguments: dict[int, Any], *shared: Any) -> list[Any]:
-        """Return tasks that give numbers for the rows of each chunk, by a function of it."""
-        return _persisted(
-            [
-                on_workers(function, part, self._part(self.weight, n), arguments.get(n), *shared)
-                for n, part in enumerate(self._parts)
-            ]
-        )
+    def gather(self) -> Sample:
+        """Return all rows, where they are few."""
+        return self.take(np.arange(self.n_rows))
+
+    def split(self, values: Doubles) -> list[Doubles]:
+        """Return a number for each row in the parts of the chunks."""
+        return np.split(values, self._firsts[1:])
+
+    def mean(self, column: Column) -> float:
+        """Return the mean of a column, by the weights of the rows."""
+        parts = enumerate(column.parts)
+        sums = computed(*(self.task(n, _weighted_sum, part) for n, part in parts))
+        total, weight = np.sum(sums, axis=0)
+        return float(total / weight)
 
     @property
     def n_counted(self) -> float:
@@ -162,57 +163,40 @@ class DaskRows:
             return float(self.n_rows)
         return self.weight.total if self.weight.is_whole else float(self.weight.n_positive.sum())
 
-    def distinct(self) -> Sample:
-        """Return one row for each distinct row of all, weighted by all of its kind."""
-        return joined(computed(*self._tasks(_distinct))).distinct()
+    @property
+    def occupied(self) -> list[int]:
+        """The numbers of the chunks that have rows."""
+        return [number for number, length in enumerate(self._lengths) if length]
 
-    def split(self, values: Doubles) -> list[Doubles]:
-        """Return a number for each row in the parts of the chunks."""
-        return np.split(values, self._firsts[1:])
+    @property
+    def n_chunks(self) -> int:
+        """The number of chunks."""
+        return len(self._parts)
 
-    def weights_or_ones(self) -> list[Any]:
-        """Return the weights in each chunk, or None for 1."""
-        return [None] * len(self._parts) if self.weight is None else self.weight.parts
-
-    def mean(self, column: Column) -> float:
-        """Return the mean of a column, by the weights of the rows."""
-        pairs = zip(column.parts, self.weights_or_ones(), strict=True)
-        sums = computed(*(on_workers(_weighted_sum, *pair) for pair in pairs))
-        total, weight = np.sum(sums, axis=0)
-        return float(total / weight)
-
-    def gather(self) -> Sample:
-        """Return all rows, where they are few."""
-        return self.take(np.arange(self.n_rows))
-
-    def _part(self, column: Column | None, number: int) -> Any:
-        return None if column is None else column.parts[number]
-
-    def _tasks(self, function: Any, *arguments: Any) -> list[Any]:
-        """Return a task for each chunk that has rows."""
-        return [
-            on_workers(function, *self._chunk(number), *arguments)
-            for number in np.flatnonzero(self._lengths)
-        ]
-
-    def _chunk(self, number: int) -> tuple[Any, ...]:
-        """Return what tells one chunk to a task."""
-        return (
+    def task(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task that calls a function of one `Chunk` and of other arguments."""
+        return on_workers(
+            _on_chunk,
+            function,
             self._parts[number],
-            self._part(self.weight, number),
-            self._part(self.scale, number),
-            Place(int(number), int(self._firsts[number])),
+            None if self.weight is None else self.weight.parts[number],
+            None if self.scale is None else self.scale.parts[number],
+            number,
+            int(self._firsts[number]),
             self._n_clusters,
+            *arguments,
         )
 
-    def _at(self, function: Any, indices: Indices, *arguments: Any) -> tuple[Any, ...]:
+    def _at(
+        self, function: Callable[..., Any], indices: Indices, *arguments: Any
+    ) -> tuple[Any, ...]:
         """Return what a function finds at some rows, chunk by chunk."""
         number = np.searchsorted(self._firsts, np.sort(indices), side="right") - 1
         within = np.sort(indices) - self._firsts[number]
         return computed(
             *(
-                on_workers(function, *self._chunk(n), within[number == n], *arguments)
-                for n in np.unique(number)
+                self.task(n, function, within[number == n], *arguments)
+                for n in np.unique(number).tolist()
             )
         )
 
@@ -225,13 +209,13 @@ def joined(samples: Sequence[Sample]) -> Sample:
     return Sample(np.concatenate([sample.X for sample in samples]), weight)
 
 
-def memory_of_workers() -> float:
-    """Return how much memory there is for chunks, in bytes."""
+def memory_for_chunks() -> float:
+    """Return how much memory the workers have, or this machine where there are none, in bytes."""
     client = current_client()
-    if client is not None:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-        return float(sum(worker["memory_limit"] or np.inf for worker in workers))
-    return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    if client is None:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return float(sum(worker["memory_limit"] or np.inf for worker in workers))
 
 
 def current_client() -> Any:
@@ -241,9 +225,10 @@ def current_client() -> Any:
     from distributed import default_client
 
     try:
-        return default_client()
+        client = default_client()
     except ValueError:
         return None
+    return client if client.status == "running" else None
 
 
 def _persisted(tasks: list[Any]) -> list[Any]:
@@ -260,51 +245,65 @@ def _places_back(indices: Indices) -> Indices:
 # What follows runs in tasks.
 
 
-def present_rows(X: Any, weight: Any) -> tuple[Any, Doubles]:
-    """Return a chunk's rows of positive weight, and the weights."""
-    if weight is None:
-        return X, np.ones(X.shape[0])
-    weight = np.asarray(weight, dtype=np.float64)
-    present = np.flatnonzero(weight)
-    return (X, weight) if len(present) == len(weight) else (X[present], weight[present])
+class Chunk(NamedTuple):
+    """The rows of one chunk, as a task has them."""
+
+    X: Any
+    weight: Doubles | None
+    scale: Doubles | None
+    number: int
+    first_row: int
+    n_clusters: int
+
+    def open(self, memory: Memory | None = None) -> MemoryRows:
+        """Return a home of the rows, with what is known of them."""
+        return MemoryRows(
+            self.X,
+            weight=self.weight,
+            scale=self.scale,
+            n_clusters=self.n_clusters,
+            n_jobs=1,
+            first_row=self.first_row,
+            memory=memory,
+        )
+
+    def present(self) -> Sample:
+        """Return the rows of positive weight, and the weights."""
+        if self.weight is None:
+            return Sample(self.X, np.ones(self.X.shape[0]))
+        present = np.flatnonzero(self.weight)
+        if len(present) == len(self.weight):
+            return Sample(self.X, self.weight)
+        return Sample(self.X[present], self.weight[present])
 
 
-def _open(
-    X: Any, weight: Any, scale: Any, place: Place, n_clusters: int, memory: Memory | None = None
-) -> MemoryRows:
-    return MemoryRows(
-        X,
-        weight=None if weight is None else np.asarray(weight, dtype=np.float64),
-        scale=None if scale is None else np.asarray(scale, dtype=np.float64),
-        n_clusters=n_clusters,
-        n_jobs=1,
-        first_row=place.first_row,
-        memory=memory,
-    )
+def _on_chunk(
+    function: Callable[..., Any], X: Any, weight: Any, scale: Any, *arguments: Any
+) -> Any:
+    number, first_row, n_clusters, *others = arguments
+    weight, scale = (None if c is None else np.asarray(c, np.float64) for c in (weight, scale))
+    return function(Chunk(X, weight, scale, number, first_row, n_clusters), *others)
 
 
-def _pass(*arguments: Any) -> Any:
-    """Do a pass over one chunk."""
-    *chunk, (step, recall) = arguments
-    rows = _recalled(*chunk, recall, step)
+def _pass(chunk: Chunk, order: tuple[Any, Recall]) -> Any:
+    step, recall = order
+    rows = _recalled(chunk, recall, for_means=isinstance(step, MeanStep))
     partials = rows.reduce(step)
-    _remember(recall, chunk[3].number, recall.version + step_assigns(step), rows.memory)
+    _remember(recall, chunk.number, recall.version + step_assigns(step), rows.memory)
     return partials
 
 
-def _recalled(
-    X: Any, weight: Any, scale: Any, place: Place, n_clusters: int, recall: Recall, step: Any = None
-) -> MemoryRows:
+def _recalled(chunk: Chunk, recall: Recall, *, for_means: bool = False) -> MemoryRows:
     """Open a chunk with the labels that it has by the passes so far."""
     with _lock:
         # Taken out: what a task leaves that does not end is of no use.
-        version, memory = _memories.get(recall.fit, {}).pop(place.number, (-1, None))
+        version, memory = _memories.get(recall.fit, {}).pop(chunk.number, (-1, None))
     if version == recall.version:
-        return _open(X, weight, scale, place, n_clusters, memory)
-    rows = _open(X, weight, scale, place, n_clusters)
+        return chunk.open(memory)
+    rows = chunk.open()
     if recall.centroids is not None:
         again: Any = ModeStep(recall.centroids, GAUSSIAN, inverse_squared_bandwidth=0.0)
-        rows.reduce(MeanStep(recall.centroids) if isinstance(step, MeanStep) else again)
+        rows.reduce(MeanStep(recall.centroids) if for_means else again)
     return rows
 
 
@@ -321,38 +320,27 @@ def _forget(fit: str) -> None:
         _memories.pop(fit, None)
 
 
-def _forget_everywhere(fit: str) -> None:
-    _forget(fit)
-    client = current_client()
-    if client is not None and client.status == "running":
-        with suppress(Exception):  # a worker that is gone has forgotten
-            client.run(_forget, fit)
-
-
-def _labels_at(*arguments: Any) -> npt.NDArray[np.int32]:
-    *chunk, indices, recall = arguments
-    rows = _recalled(*chunk, recall)
+def _labels_at(chunk: Chunk, indices: Indices, recall: Recall) -> npt.NDArray[np.int32]:
+    rows = _recalled(chunk, recall)
     labels = rows.labels_at(indices)
-    _remember(recall, chunk[3].number, recall.version, rows.memory)
+    _remember(recall, chunk.number, recall.version, rows.memory)
     return labels
 
 
-def _take(*arguments: Any) -> Sample:
-    *chunk, indices = arguments
-    return _open(*chunk).take(indices)
+def _take(chunk: Chunk, indices: Indices) -> Sample:
+    return chunk.open().take(indices)
 
 
-def _take_present(X: Any, weight: Any, indices: Indices) -> Sample:
-    """Return rows by their places among those of positive weight."""
-    X, weight = present_rows(X, weight)
-    return Sample(X[indices], weight[indices])
+def _take_present(chunk: Chunk, places: Indices) -> Sample:
+    X, weight = chunk.present()
+    return Sample(X[places], weight[places])
 
 
-def _weighted_sum(values: Any, weight: Any) -> tuple[float, float]:
+def _distinct(chunk: Chunk) -> Sample:
+    return chunk.open().distinct()
+
+
+def _weighted_sum(chunk: Chunk, values: Any) -> tuple[float, float]:
     values = np.asarray(values, dtype=np.float64)
-    weight = np.ones(len(values)) if weight is None else np.asarray(weight, dtype=np.float64)
+    weight = np.ones(len(values)) if chunk.weight is None else chunk.weight
     return float(values @ weight), float(weight.sum())
-
-
-def _distinct(*chunk: Any) -> Sample:
-    return _open(*chunk).distinct()

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.compiled import compiled
+from modeclust.compiled import compiled, compiled_in_order
 from modeclust.rows.blocks import Block
 from modeclust.rows.reading import row_count
+from modeclust.rows.soft_step import Nothing
 
 Doubles = npt.NDArray[np.float64]
 
@@ -47,11 +48,11 @@ class ProjectStep:
     momentum: float
     following: Doubles  # Z_next, OUT
 
-    def start(self) -> Energy:
+    def start(self) -> Nothing:
         """Return nothing."""
-        return Energy()
+        return Nothing()
 
-    def add(self, block: Block, energy: Energy) -> None:
+    def add(self, block: Block, nothing: Nothing) -> None:
         """Write one block's part."""
         rows = block.rows
         _descend(
@@ -74,7 +75,6 @@ class LaplacianStep:
 
     memberships: Doubles
     heights: Doubles
-    degrees: Doubles
     smoothing: float
     products: Doubles  # W Z, OUT
 
@@ -89,7 +89,6 @@ class LaplacianStep:
             self.memberships,
             self.memberships[block.rows],
             self.heights[block.rows],
-            self.degrees[block.rows],
             self.smoothing,
             self.products[block.rows],
         )
@@ -99,12 +98,15 @@ class LaplacianStep:
 class BoundStep:
     """Write softmax(g + smoothing W Z), and return the energy of Z that this lowers.
 
-    It is sum z log z - sum g z - smoothing / 2 sum_nm w_nm z_n . z_m.
+    It is sum z log z - sum g z - smoothing / 2 sum_nm w_nm z_n . z_m. A damping m makes the step
+    shorter: softmax((g + smoothing W Z + m log Z) / (1 + m)). From smoothing times the largest
+    degree on, it lowers the energy for certain, as W + m then has no negative eigenvalue.
     """
 
     memberships: Doubles
     heights: Doubles
     smoothing: float
+    damping: float
     following: Doubles  # OUT
 
     def start(self) -> Energy:
@@ -119,6 +121,7 @@ class BoundStep:
             self.memberships[block.rows],
             self.heights[block.rows],
             self.smoothing,
+            self.damping,
             self.following[block.rows],
         )
 
@@ -145,7 +148,7 @@ def _descend(
         project(following[i])
 
 
-@compiled
+@compiled_in_order
 def project(row: Any) -> None:
     """Bring a row to the nearest point of the simplex (exact: Michelot's rounds end).
 
@@ -182,16 +185,24 @@ def _multiply(
     every: Any,  # (N, K)
     memberships: Any,  # (n, K), of the block's rows
     heights: Any,
-    degrees: Any,
     smoothing: float,
     products: Any,  # OUT
 ) -> float:
     energy = 0.0
     for i in range(row_count(W)):
-        _neighbors(W, i, every, products[i])
-        for k in range(products.shape[1]):
-            z = memberships[i, k]
-            energy += z * (smoothing * (degrees[i] * z - products[i, k]) - heights[i, k])
+        row, z = products[i], memberships[i]
+        row[:] = 0.0
+        # By differences: z (d z - W z) would be the small rest of large numbers.
+        roughness = 0.0
+        for p in range(W.indptr[i], W.indptr[i + 1]):
+            w, other = W.data[p], every[W.indices[p]]
+            for k in range(row.size):
+                row[k] += w * other[k]
+                difference = z[k] - other[k]
+                roughness += w * difference * difference
+        energy += 0.5 * smoothing * roughness
+        for k in range(row.size):
+            energy -= z[k] * heights[i, k]
     return energy
 
 
@@ -202,6 +213,7 @@ def _soften(
     memberships: Any,
     heights: Any,
     smoothing: float,
+    damping: float,
     following: Any,  # OUT
 ) -> float:
     energy = 0.0
@@ -210,10 +222,14 @@ def _soften(
         _neighbors(W, i, every, row)
         highest = -np.inf
         for k in range(row.size):
-            z = memberships[i, k]
+            z, pull = memberships[i, k], heights[i, k] + smoothing * row[k]
             if z > 0.0:
-                energy += z * (np.log(z) - heights[i, k] - 0.5 * smoothing * row[k])
-            row[k] = heights[i, k] + smoothing * row[k]
+                log = np.log(z)
+                energy += z * (log - heights[i, k] - 0.5 * smoothing * row[k])
+                pull += damping * log
+            elif damping > 0.0:
+                pull = -np.inf
+            row[k] = pull / (1.0 + damping)
             highest = max(highest, row[k])
         total = 0.0
         for k in range(row.size):

@@ -1,0 +1,264 @@
+"""Laplacian K-modes: how well it finds classes, and what a fit of many rows takes.
+
+    python benchmarks/laplacian.py ESTIMATOR [--quick]
+
+prints the bytes that a fit of MNIST in 50 dimensions takes, in a process of its own.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from statistics import fmean
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import environment  # noqa: F401  before what reads it
+import numpy as np
+from effort import Effort
+from environment import data_file
+from memory import extra_bytes
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
+from timing import Run, compare, interleave, seconds, summary
+from workloads import Data
+
+from modeclust import KModes, LaplacianKModes
+
+KMEANS, KMODES = "scikit-learn KMeans", "KModes"
+GRADIENT, BOUND = "LaplacianKModes gradient", "LaplacianKModes bound"
+ESTIMATORS: dict[str, Callable[[int, int], Any]] = {  # take K and the seed
+    KMEANS: lambda k, seed: KMeans(k, n_init=10, random_state=seed),
+    KMODES: lambda k, seed: KModes(k, random_state=seed),
+    GRADIENT: lambda k, seed: LaplacianKModes(k, solver="gradient", random_state=seed),
+    BOUND: lambda k, seed: LaplacianKModes(k, solver="bound", random_state=seed),
+}
+SETS = {"COIL20": ("coil20.npz", None), "MNIST": ("mnist.npz", 200), "USPS": ("usps.npz", 100)}
+QUICK_OF_EACH, QUICK_STRIDE = 20, 20
+COMPONENTS = 50
+AUTHORS_FILE = "../reference/usps_lap.npz"  # from the data
+AUTHORS_SECONDS = 52
+LIMITS = {
+    "default limits": {},
+    "tol=1e-6, path_iter=1000, max_iter=10000": {
+        "tol": 1e-6,
+        "path_iter": 1_000,
+        "max_iter": 10_000,
+    },
+}
+
+
+class Known(NamedTuple):
+    """Rows of which the classes are known."""
+
+    name: str
+    X: Any
+    y: Any
+    source: str
+
+    @property
+    def data(self) -> Data:
+        return Data(self.name, self.X, len(np.unique(self.y)), self.source)
+
+    def few(self) -> "Known":
+        """Return a few of the rows, to warm up with."""
+        X, y = _draw(self.X, self.y, QUICK_OF_EACH)
+        return self._replace(X=X, y=y)
+
+
+def missing_reference() -> list[str]:
+    """Return a line if the authors' result is left out."""
+    if data_file(AUTHORS_FILE) is not None:
+        return []
+    return ["The authors' usps_lap.npz is not in `reference` beside MODECLUST_DATA and left out."]
+
+
+def measure_quality(effort: Effort):
+    """Return how well each estimator finds the classes of images, over as many seeds as repeats."""
+    found = {name: _read(name, effort) for name in SETS}
+    digits = Known("digits", *_take(*load_digits(return_X_y=True), None, effort))
+    _measure(digits.few(), ESTIMATORS, 1)  # compiles, where that is to be done
+    return {
+        "missing": [name for name, known in found.items() if known is None],
+        "sets": [
+            {
+                "data": known.data.describe(),
+                "contestants": _measure(known, ESTIMATORS, effort.repeats),
+            }
+            for known in (*found.values(), digits)
+            if known is not None
+        ],
+    }
+
+
+def measure_bound(effort: Effort):
+    """Return the time, memory and quality of a fit of many rows, the graph included."""
+    known = _reduced(effort.quick)
+    names = (KMEANS, BOUND, GRADIENT)
+    _measure(known.few(), names, 1)
+    measured = _measure(known, names, effort.long_repeats)
+    for name, own in measured.items():
+        own["extra"] = _extra(name, effort)
+    return {"data": known.data.describe(), "contestants": measured}
+
+
+def measure_authors(effort: Effort):
+    """Return the time of a fit from the authors' start on their graph, and where it ends."""
+    if (path := data_file(AUTHORS_FILE)) is None:
+        return None
+    with np.load(path) as file:
+        theirs = dict(file)
+    names = list(LIMITS)[: 1 if effort.quick else None]
+    models = {name: _authors_model(theirs, LIMITS[name]) for name in names}
+    contestants = {name: _fit_to(theirs["X"], model) for name, model in models.items()}
+    contestants[names[0]](0)  # compiles, where that is to be done
+    runs = interleave(contestants, effort.long_repeats)
+    labels = theirs["assignments"].argmax(axis=1)
+    return {
+        "their_seconds": AUTHORS_SECONDS,
+        "fits": {
+            name: {
+                "seconds": summary(run.seconds for run in own),
+                "iterations": own[-1].n_iter,
+                "objective_ratio": models[name].objective_ / float(theirs["objectives"][-1]),
+                "same_labels": float(np.mean(models[name].labels_ == labels)),
+            }
+            for name, own in runs.items()
+        },
+    }
+
+
+def _authors_model(theirs, limits):
+    n_rows = len(theirs["X"])
+    parts = [theirs[f"affinity_{part}"] for part in ("data", "indices", "indptr")]
+    bandwidths = theirs["bandwidths"].tolist()
+    return LaplacianKModes(
+        len(theirs["init_centers"]),
+        smoothing=float(theirs["smoothing"]),
+        affinity=sparse.csr_array(tuple(parts), shape=(n_rows, n_rows)),
+        bandwidth=bandwidths[-1],
+        start_bandwidth=bandwidths[0],
+        n_bandwidths=len(bandwidths),
+        init=theirs["init_centers"],
+        **limits,
+    )
+
+
+def _fit_to(X, model):
+    def fit(_repeat):
+        total, _ = seconds(lambda: model.fit(X))
+        return Run(total, model.n_iter_)
+
+    return fit
+
+
+def _read(name, effort: Effort) -> Known | None:
+    """Return rows in [0, 1], or None where their file is not at hand."""
+    file, n_of_each = SETS[name]
+    if (path := data_file(file)) is None:
+        return None
+    with np.load(path) as arrays:
+        X, y, source = _take(arrays["X"], arrays["y"], n_of_each, effort)
+    return Known(name, X / 255.0 if X.dtype == np.uint8 else X.astype(np.float64), y, source)
+
+
+def _take(X, y, n_of_each, effort: Effort):
+    """Return some rows, or all, with their classes and story."""
+    n_of_each = QUICK_OF_EACH if effort.quick else n_of_each
+    if n_of_each is None:
+        return X, y, "all"
+    return *_draw(X, y, n_of_each), f"{n_of_each} of each class, drawn by RandomState(0)"
+
+
+def _draw(X, y, n_of_each):
+    rng = np.random.RandomState(0)
+    drawn = [rng.choice(np.flatnonzero(y == c), n_of_each, replace=False) for c in np.unique(y)]
+    return X[np.concatenate(drawn)], y[np.concatenate(drawn)]
+
+
+def _reduced(quick) -> Known:
+    """Return MNIST, or in its place the digits, in few dimensions."""
+    stride = QUICK_STRIDE if quick else 1
+    if (path := data_file("mnist.npz")) is None:
+        X, y = load_digits(return_X_y=True)
+        name, source = "digits", "Stand-in of MNIST: scikit-learn's digits"
+    else:
+        with np.load(path) as file:
+            X, y = file["X"][::stride] / 255.0, file["y"][::stride]
+        every = "" if stride == 1 else f", every {stride}th row"
+        name, source = "MNIST", f"MNIST training digits over 255{every}"
+    X = PCA(COMPONENTS, random_state=0).fit_transform(X)
+    return Known(name, X, y, f"{source}; {COMPONENTS} principal components")
+
+
+def _measure(known: Known, names, repeats):
+    """Return the times of fits, over those of K-means, and how good their labels are."""
+    scores: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+
+    def contestant(name):
+        def run(seed):
+            model = ESTIMATORS[name](known.data.n_clusters, seed)
+            with _timed_graphs() as graphs:
+                total, _ = seconds(lambda: model.fit(known.X))
+            scores[name].append(_score(model, known.y) | {"graph_share": sum(graphs) / total})
+            return Run(total, model.n_iter_)
+
+        return run
+
+    compared = compare(interleave({name: contestant(name) for name in names}, repeats), KMEANS)
+    return {name: own | _summaries(scores[name]) for name, own in compared.items()}
+
+
+@contextmanager
+def _timed_graphs() -> Iterator[list[float]]:
+    """Note how long it takes to build graphs."""
+    join, spent = LaplacianKModes._join, []
+
+    def timed(*arguments):
+        spent.append(seconds(lambda: join(*arguments))[0])
+
+    with patch.object(LaplacianKModes, "_join", timed):
+        yield spent
+
+
+def _summaries(scores):
+    columns = {key: [score[key] for score in scores] for key in scores[0]}
+    return {key: {"mean": fmean(own)} | summary(own) for key, own in columns.items()}
+
+
+def _score(model, y):
+    """Return how well labels meet classes, and how many are not those of the K-means at first."""
+    labels = model.labels_
+    pairs = contingency_matrix(y, labels)
+    matched = pairs[linear_sum_assignment(pairs, maximize=True)].sum()
+    path = getattr(model, "path_", None)
+    return {
+        "accuracy": float(matched / len(y)),
+        "nmi": float(normalized_mutual_info_score(y, labels)),
+        "adjusted_rand": float(adjusted_rand_score(y, labels)),
+        "moved": 0.0 if path is None else float(np.mean(path.labels[0] != labels)),
+    }
+
+
+def _extra(name, effort: Effort):
+    command = [sys.executable, "-W", "ignore", __file__, name, *["--quick"] * effort.quick]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("estimator", choices=ESTIMATORS)
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    data = _reduced(arguments.quick).data
+    print(extra_bytes(ESTIMATORS[arguments.estimator](data.n_clusters, 0), data))
+
+
+if __name__ == "__main__":
+    main()
