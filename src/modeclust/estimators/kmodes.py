@@ -372,7 +372,7 @@ class KModes(
             A fitted model with as many clusters as are left; this one if none is redundant.
         """
         model, pairs = self, self.redundant_clusters(threshold)
-        if (n_rows := check_rows(X).shape[0]) != len(self.labels_):
+        if (n_rows := check_rows(X, chunked=True).shape[0]) != len(self.labels_):
             raise ValueError(
                 f"X must be the data that the model was fitted on, {len(self.labels_)} rows, "
                 f"got {n_rows}."
@@ -469,12 +469,13 @@ class KModes(
         bare = clone(self).set_params(n_jobs=1)
         bare.cluster_centers_ = self.cluster_centers_
         bare.n_features_in_ = self.n_features_in_
-        function = getattr(bare, method)
+        n_clusters = len(self.cluster_centers_)
         if method == "predict":
-            return array.map_blocks(function, drop_axis=1, meta=np.empty(0, np.int32))
-        dtype = working_dtype(array.dtype)
-        chunks = (array.chunks[0], (len(self.cluster_centers_),))
-        return array.map_blocks(function, chunks=chunks, meta=np.empty((0, 0), dtype))
+            empty: Any = np.empty(0, dtype=np.int32)
+            return array.map_blocks(_of_chunk, bare.predict, empty, drop_axis=1, meta=empty)
+        empty = np.empty((0, n_clusters), dtype=working_dtype(array.dtype))
+        chunks = (array.chunks[0], (n_clusters,))
+        return array.map_blocks(_of_chunk, bare.transform, empty, chunks=chunks, meta=empty)
 
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any
@@ -484,7 +485,7 @@ class KModes(
         model: Self = clone(self).set_params(
             n_clusters=len(kept), init=centers, bandwidth=self.bandwidth_, start_bandwidth="auto"
         )
-        X = check_rows(X, estimator=model, min_rows=2)
+        X = check_rows(X, estimator=model, min_rows=2, chunked=True)
         rng = check_random_state(self.random_state)
         with model._open(X, sample_weight, sample_scale, rng) as (problem, target):
             record = Record.begin(problem, len(kept), self.store_labels, 1)
@@ -493,3 +494,8 @@ class KModes(
             model._store(record)
         record.warn(stacklevel=4)
         return model
+
+
+def _of_chunk(part: Any, method: Any, empty: Any) -> Any:
+    """Return what a method gives for the rows of a chunk, of which there may be none."""
+    return method(part) if part.shape[0] else empty

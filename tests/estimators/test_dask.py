@@ -1,0 +1,302 @@
+"""The same fit in memory and in the chunks of a Dask collection."""
+
+import os
+import pickle
+import signal
+import threading
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_blobs
+
+from modeclust import KModes, LaplacianKModes, MeanShift
+from modeclust.kernels import GAUSSIAN, KERNELS
+from modeclust.rows import dask as homes
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.units import Units
+from modeclust.validation import check_rows
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+X, _ = make_blobs(7000, 4, centers=6, random_state=0)
+WEIGHT = np.arange(7000) % 4  # zeros too
+SCALE = np.linspace(0.5, 2.0, 7000)
+OPTIONS = {"n_clusters": 6, "n_init": 2, "n_bandwidths": 4, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes with one thread each."""
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["threads", "processes"])
+def scheduler(request):
+    """Where Dask works: in threads of this process, or in processes of a cluster."""
+    if request.param == "threads":
+        yield request.param
+    else:
+        with distributed.Client(request.getfixturevalue("cluster")):
+            yield request.param
+
+
+def chunked(rows, sizes=2500):
+    """Return rows as a Dask array, of dense or CSR chunks."""
+    if not sparse.issparse(rows):
+        return da.from_array(rows, chunks=(sizes, rows.shape[1]))
+    edges = np.append(np.arange(0, rows.shape[0], sizes), rows.shape[0])
+    parts = [
+        da.from_delayed(
+            dask.delayed(rows[first:last]),
+            shape=(last - first, rows.shape[1]),
+            dtype=rows.dtype,
+            meta=sparse.csr_array((0, rows.shape[1]), dtype=rows.dtype),
+        )
+        for first, last in pairwise(edges)
+    ]
+    return da.concatenate(parts)
+
+
+def assert_same(ours, theirs):
+    """Assert that a fit of chunks is that of the same rows in memory."""
+    np.testing.assert_array_equal(ours.labels_.compute(), theirs.labels_)
+    scale = np.abs(theirs.cluster_centers_).max()
+    tolerance = (1e-9 if theirs.cluster_centers_.dtype == np.float64 else 1e-6) * scale
+    np.testing.assert_allclose(
+        ours.cluster_centers_, theirs.cluster_centers_, rtol=0, atol=tolerance
+    )
+    np.testing.assert_allclose(ours.path_.objectives, theirs.path_.objectives, rtol=1e-9)
+    for name in ("counts_", "exemplar_indices_"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    assert ours.bandwidth_ == pytest.approx(theirs.bandwidth_, rel=1e-12)
+    assert ours.n_iter_ == theirs.n_iter_
+    assert ours.cluster_centers_.dtype == theirs.cluster_centers_.dtype
+    np.testing.assert_allclose(ours.redundancy_.toarray(), theirs.redundancy_.toarray(), atol=1e-9)
+
+
+CASES = {
+    "plain": (X, {}, {}),
+    "float32": (X.astype(np.float32), {}, {}),
+    "integers": ((X * 100).astype(int), {}, {}),
+    "CSR": (sparse.csr_array(np.where(X > 0, X, 0)), {}, {}),
+    "weights": (X, {}, {"sample_weight": WEIGHT}),
+    "fractions": (X, {}, {"sample_weight": WEIGHT + 0.5}),
+    "scales": (X, {}, {"sample_scale": SCALE}),
+    "adaptive": (X, {"adaptive": True}, {}),
+    "adaptive, weights": (X, {"adaptive": True}, {"sample_weight": WEIGHT}),
+    "few rows, adaptive": (X[:900], {"adaptive": True}, {}),
+    "offset": (X + 1e6, {}, {}),
+    "small": (X * 2.0**-500, {}, {}),
+    "K-means": (X, {"bandwidth": np.inf}, {}),
+    "scott": (X, {"bandwidth": "scott"}, {"sample_weight": WEIGHT}),
+    "silverman": (X, {"bandwidth": "silverman"}, {}),
+    "likelihood": (X, {"bandwidth": "likelihood"}, {"sample_weight": WEIGHT}),
+    "random": (X, {"init": "random"}, {}),
+    "array": (X, {"init": X[:6]}, {}),
+    "equal rows": (np.repeat(X[:30], 250, axis=0)[:7000], {"bandwidth": 1.0}, {}),
+    **{kernel: (X, {"kernel": kernel, "bandwidth": 3.0}, {}) for kernel in KERNELS},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_chunks_give_the_same_as_memory(case, scheduler):
+    rows, parameters, columns = CASES[case]
+    theirs = KModes(**(OPTIONS | parameters)).fit(rows, **columns)
+    lazy = {name: da.from_array(column, chunks=1700) for name, column in columns.items()}
+    ours = KModes(**(OPTIONS | parameters)).fit(chunked(rows), **lazy)
+    assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (7000,),
+        (1, 6999),
+        (0, 3000, 0, 0, 4000, 0),
+        (3,) * 20 + (6940,),  # less than there are clusters
+        (100,) * 70,
+    ],
+    ids=str,
+)
+def test_chunks_of_any_size(sizes, scheduler):
+    theirs = KModes(**OPTIONS).fit(X, sample_weight=WEIGHT)
+    rows = da.from_array(X, chunks=((7000,), (4,))).rechunk((sizes, (2, 2)))
+    assert_same(KModes(**OPTIONS).fit(rows, sample_weight=WEIGHT), theirs)
+
+
+def test_the_same_chunks_give_the_same_bits(scheduler):
+    first, second = (KModes(**OPTIONS).fit(chunked(X)) for _ in range(2))
+    assert first.path_.centers.tobytes() == second.path_.centers.tobytes()
+    assert first.objective_ == second.objective_
+
+
+def test_predictions_wait_to_be_computed(scheduler):
+    rows = chunked(X)
+    model = KModes(**OPTIONS).fit(rows)
+    plain = KModes(**OPTIONS).fit(X)
+    for ours, theirs in (
+        (model.labels_, plain.labels_),
+        (model.predict(rows), plain.predict(X)),
+        (model.transform(rows), plain.transform(X)),
+    ):
+        assert isinstance(ours, da.Array)
+        assert ours.chunks[0] == rows.chunks[0]
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours.compute(), theirs, atol=1e-9)
+    assert model.score(rows) == pytest.approx(plain.score(X))
+    assert model.score(rows, sample_weight=WEIGHT) == pytest.approx(plain.score(X, None, WEIGHT))
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    assert model.path_.labels is None
+
+
+def test_redundant_clusters_are_merged(scheduler):
+    options = OPTIONS | {"n_clusters": 9, "bandwidth": 1.5}
+    rows = chunked(X)
+    ours = KModes(**options).fit(rows).merge_redundant(rows)
+    theirs = KModes(**options).fit(X).merge_redundant(X)
+    assert len(ours.cluster_centers_) == len(theirs.cluster_centers_) < 9
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, atol=1e-9)
+
+
+def test_a_fit_of_chunks_is_saved_with_its_labels(tmp_path):
+    model = KModes(**OPTIONS).fit(chunked(X))
+    with pytest.raises(TypeError, match=r"KModes\.labels_ must be .* to be saved"):
+        model.save(tmp_path / "model.npz")
+    model.labels_ = model.labels_.compute()
+    model.save(tmp_path / "model.npz")
+
+
+class TestWhatIsLost:
+    """Labels and bounds that workers lose are found again, and never wrong."""
+
+    @pytest.mark.parametrize("lost", [(0,), (0, 1, 2)])
+    @pytest.mark.parametrize("parameters", [{}, {"bandwidth": np.inf}], ids=["modes", "means"])
+    def test_memories(self, monkeypatch, lost, parameters):
+        whole = KModes(**(OPTIONS | parameters)).fit(chunked(X))
+        passes, original = [], homes._pass
+
+        def forgetful(chunk, order):
+            passes.append(chunk.number)
+            if len(passes) % 5 == 0 and chunk.number in lost:
+                homes._memories.clear()
+            return original(chunk, order)
+
+        monkeypatch.setattr(homes, "_pass", forgetful)
+        found = KModes(**(OPTIONS | parameters)).fit(chunked(X))
+        assert len(passes) > 20
+        assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
+        np.testing.assert_array_equal(found.labels_, whole.labels_)
+
+    def test_memories_of_another_pass(self, monkeypatch):
+        whole = KModes(**OPTIONS).fit(chunked(X))
+        original = homes._remember
+
+        def stale(recall, number, version, memory):
+            if version % 4 == 3 and number == 1:
+                version -= 1  # as if a task had run once more
+            original(recall, number, version, memory)
+
+        monkeypatch.setattr(homes, "_remember", stale)
+        found = KModes(**OPTIONS).fit(chunked(X))
+        assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
+
+    def test_a_worker_that_is_killed(self):
+        rows = da.from_array(X, chunks=(500, 4))
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            whole = KModes(**OPTIONS).fit(rows)
+            (first, *_) = client.run(os.getpid).values()
+            killer = threading.Timer(0.3, os.kill, (first, signal.SIGKILL))
+            killer.start()
+            found = [KModes(**OPTIONS).fit(rows) for _ in range(3)]
+            killer.join()
+        for model in found:
+            assert model.path_.centers.tobytes() == whole.path_.centers.tobytes()
+
+    def test_nothing_is_left_after_a_fit(self):
+        KModes(**OPTIONS).fit(chunked(X))
+        assert len(homes._memories) == 0
+
+
+def test_what_reaches_the_client_is_small():
+    chunks = check_rows(da.from_array(X, chunks=(100, 4)), chunked=True)
+    with homes.DaskRows(chunks, Units(), n_clusters=6) as rows:
+        sums = rows.reduce(ModeStep(X[:6], GAUSSIAN, 1.0))
+    assert len(pickle.dumps(sums)) < 8 * 6 * (4 + 8) + 2000
+    assert sums.counts.sum() == 7000
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("rows", "message"),
+        [
+            (da.zeros(10, chunks=5), "Expected 2D array, got 1D"),
+            (da.zeros((10, 2, 2), chunks=5), "Expected 2D array, got 3D"),
+            (da.from_array(np.where(X > 9, np.nan, X), chunks=2500), "contains NaN"),
+            (da.from_array(np.where(X > 9, np.inf, X), chunks=2500), "contains infinity"),
+            (da.from_array(np.array([["a", "b"]] * 9), chunks=5), "must hold numbers"),
+            (da.from_array(X + 1j, chunks=2500), "must hold numbers"),
+            (da.zeros((0, 3), chunks=5), "0 sample"),
+            (da.zeros((1, 3), chunks=5), "1 sample.* minimum of 2"),
+            (da.zeros((4, 3), chunks=5), "n_clusters=6 is more than"),
+            (da.zeros((40, 3), chunks=5), "number of distinct rows"),
+        ],
+    )
+    def test_of_rows(self, rows, message):
+        with pytest.raises(ValueError, match=message):
+            KModes(**OPTIONS).fit(rows)
+
+    @pytest.mark.parametrize(
+        ("columns", "message"),
+        [
+            ({"sample_weight": da.ones(9, chunks=5)}, r"sample_weight.shape == \(9,\)"),
+            ({"sample_weight": -da.ones(7000, chunks=500)}, "Negative values"),
+            ({"sample_weight": da.zeros(7000, chunks=500)}, "at least one non-zero"),
+            ({"sample_weight": da.full(7000, np.nan, chunks=500)}, "contains NaN or infinity"),
+            ({"sample_scale": da.zeros(7000, chunks=500)}, "sample_scale must be > 0"),
+            ({"sample_scale": np.ones((7000, 2))}, r"sample_scale.shape == \(7000, 2\)"),
+        ],
+    )
+    def test_of_columns(self, columns, message):
+        with pytest.raises(ValueError, match=message):
+            KModes(**OPTIONS).fit(chunked(X), **columns)
+
+    def test_labels_along_the_path_are_not_kept(self):
+        with pytest.raises(ValueError, match="store_labels=True needs data in memory"):
+            KModes(store_labels=True, **OPTIONS).fit(chunked(X))
+
+    def test_other_features_than_those_of_the_fit(self):
+        model = KModes(**OPTIONS).fit(chunked(X))
+        for method in (model.predict, model.transform, model.score):
+            with pytest.raises(ValueError, match="4 features"):
+                method(chunked(X[:, :3]))
+
+    @pytest.mark.parametrize("model", [LaplacianKModes(2), MeanShift()], ids=repr)
+    def test_estimators_that_need_memory_say_so(self, model):
+        with pytest.raises(TypeError, match="needs data in memory, got a Dask collection"):
+            model.fit(chunked(X))
+
+
+def test_chunks_of_unknown_size():
+    rows = chunked(X)
+    unknown = rows[rows[:, 0] > -100]
+    assert np.isnan(unknown.shape[0])
+    assert_same(KModes(**OPTIONS).fit(unknown), KModes(**OPTIONS).fit(X))
+
+
+def test_more_than_memory_is_not_kept(monkeypatch):
+    monkeypatch.setattr(homes, "memory_for_chunks", lambda: 1000.0)
+    monkeypatch.setattr(homes, "_persisted", lambda tasks: pytest.fail("kept"))
+    assert_same(KModes(**OPTIONS).fit(chunked(X)), KModes(**OPTIONS).fit(X))
