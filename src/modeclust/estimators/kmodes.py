@@ -42,6 +42,7 @@ from modeclust.validation import (
     check_rows,
     check_scales,
     check_weights,
+    relative_scales,
 )
 
 
@@ -323,11 +324,19 @@ class KModes(
         1.44 half-lives or so, and stay as uncertain as a fit of so many rows. A cluster that
         gets no more rows keeps its centroid while its sums fade, until rows come to it again.
 
+        Measured after one pass over a shuffled stream in 100 batches, as the distance to the
+        modes that K-modes on all rows reaches from those of the first batch: at most 0.05
+        bandwidths on iris 100 times, the digits 10 times, and 20,000 rows of blobs in 2 and in
+        16 dimensions, at the bandwidth of the first batch; on 20,000 images of MNIST, begun with
+        a tenth of them, at most 0.13, and 0.03 in the median.
+
         How fast it converges depends on the bandwidth: an error shrinks as
-        :math:`n^{-3 (1 - r)}`, where r is by how much a mode step shrinks it. For a round
-        cluster of standard deviation d and the gaussian kernel,
-        :math:`r = d^2 / (d^2 + \sigma^2)`: where the bandwidth is a fraction of the width of
-        the clusters, a stream is slow, and begins better with a large batch.
+        :math:`n^{-3 (1 - r)}`, where r is by how much a mode step shrinks it, and modes are
+        :math:`1 / (1 - r)` times 1.44 half-lives behind clusters that move. For a round cluster of
+        standard deviation d and the gaussian kernel :math:`r = d^2 / (d^2 + \sigma^2)`: where the
+        bandwidth is a fraction of the width of the clusters, a stream is slow, and begins better
+        with a large batch. The rule "knn" gives a smaller bandwidth for more rows: for one that
+        suits the whole stream, pass a number.
 
         References
         ----------
@@ -511,7 +520,7 @@ class KModes(
         with self._measure(X, sample_weight) as (rows, centroids, units):
             scale = check_scales(sample_scale, rows.X)
             if scale is not None or past.scale != 1.0:
-                rows.set_scale((np.ones(rows.n_rows) if scale is None else scale) / past.scale)
+                rows.set_scale(relative_scales(scale, past.scale, rows.n_rows))
             problem = Problem(
                 rows.X,
                 rows,
