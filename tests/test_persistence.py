@@ -46,6 +46,7 @@ FITS = {
     ).fit(X),
     "init array": lambda: KModes(3, init=X[:100:40], store_labels=False, **QUICK).fit(X),
     "init list": lambda: KModes(2, init=X[:2].tolist(), **QUICK).fit(X),
+    "stream": lambda: KModes(3, half_life=50, **QUICK).fit(X).partial_fit(X[:9], None, WEIGHT[:9]),
     "mean-shift": lambda: MeanShift(bandwidth=0.8, random_state=0).fit(X, sample_weight=WEIGHT),
     "mean-shift CSR": lambda: MeanShift(bandwidth=1.0, random_state=0).fit(CSR),
     "Laplacian": lambda: LaplacianKModes(3, **QUICK).fit(X, sample_weight=WEIGHT),
@@ -323,6 +324,9 @@ ARRAYS = {
         ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ must be 2"),
         ({"labels_": [[1], [1, 2]]}, "labels_ must be"),
         ({"redundancy_": 5}, "redundancy_ must be"),
+        ({"n_steps_": 0}, "n_steps_ must be a whole number > 0"),
+        ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
+        ({"_past": 5}, "_past must be sums of 2 clusters in 2 features, got int"),
         ({"_sklearn_output_config": 5}, "_sklearn_output_config must be a dict"),
         ({"predict": 5}, "no attribute 'predict'"),
         ({"__class__": 5}, "no attribute '__class__'"),
@@ -348,6 +352,26 @@ def test_a_path_that_does_not_fit_is_refused(small, tmp_path):
         state = vars(model) | {"path_": other}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
         with pytest.raises(ModelFileError, match="path_ must be a path of 2 centroids"):
+            load(path)
+
+
+def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
+    model, path = small[0], tmp_path / "model.npz"
+    for changes in (
+        {"centers": np.zeros((2, 3))},
+        {"centers": np.full((2, 2), np.nan)},
+        {"mass": np.ones(3)},
+        {"mass": np.array([1.0, -1.0])},
+        {"mass": np.array([1.0, np.inf])},
+        {"reference": np.array([0.0, np.nan])},
+        {"reference": None},
+        {"weight": 0.0},
+        {"weight": "x"},
+        {"scale": np.inf},
+    ):
+        state = vars(model) | {"_past": replace(model._past, **changes)}
+        write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
+        with pytest.raises(ModelFileError, match="_past must be sums of 2 clusters"):
             load(path)
 
 

@@ -155,6 +155,19 @@ def _check_scale_range(lowest: float, highest: float) -> None:
         )
 
 
+def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles:
+    """Return local scales, 1 for none given, over that which counts as 1 in earlier batches."""
+    with np.errstate(over="ignore", under="ignore"):
+        relative: Doubles = (np.ones(n_rows) if scales is None else scales) / unit
+    if not 1 / LARGEST_SCALE_RATIO <= relative.min() <= relative.max() <= LARGEST_SCALE_RATIO:
+        raise ValueError(
+            f"sample_scale must not differ by more than a factor of {LARGEST_SCALE_RATIO:g} from "
+            f"that of the first batch, {unit:g} on average, got values from "
+            f"{1.0 if scales is None else scales.min()} on; pass it for every batch or for none."
+        )
+    return relative
+
+
 def check_cluster_count(n_clusters: int, X: Any) -> None:
     """Refuse more clusters than rows."""
     if n_clusters > X.shape[0]:

@@ -68,7 +68,8 @@ def representatives(
 
 def _nearby_pairs(modes: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     """Return (P, 2) pairs i < j of which one is among the nearest of the other."""
-    n_neighbors = min(N_NEIGHBORS, len(modes) - 1)
-    _, neighbors = nearest_rows(modes, [None], n_neighbors)
-    pairs = np.stack([np.repeat(np.arange(len(modes)), n_neighbors), neighbors.ravel()], axis=1)
+    if len(modes) <= N_NEIGHBORS + 1:
+        return np.stack(np.triu_indices(len(modes), k=1), axis=1)  # each is near all others
+    _, neighbors = nearest_rows(modes, [None], N_NEIGHBORS)
+    pairs = np.stack([np.repeat(np.arange(len(modes)), N_NEIGHBORS), neighbors.ravel()], axis=1)
     return np.unique(np.sort(pairs, axis=1), axis=0)

@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,17 @@ class State(NamedTuple):
     labels: npt.NDArray[np.int32] | None = None
     memberships: npt.NDArray[np.float64] | None = None  # (N, K)
     history: tuple[float, ...] = ()  # L after each iteration
+    # Of hard clusterings: the weights of the mode step, as in `ModeSums`. Not of a state that was
+    # measured on the way to another bandwidth.
+    mass: npt.NDArray[np.float64] | None = None
+    reference: npt.NDArray[np.float64] | None = None
+
+
+class ModeRows(Protocol):
+    """What `solve` asks of rows: a mode step."""
+
+    def reduce(self, step: ModeStep) -> ModeSums:
+        """Do one pass over the rows."""
 
 
 def inverse_square(bandwidth: float) -> float:
@@ -52,7 +63,7 @@ def inverse_square(bandwidth: float) -> float:
 
 
 def solve(
-    rows: Rows,
+    rows: ModeRows,
     centroids: Centers,
     bandwidth: float,
     *,
@@ -82,7 +93,7 @@ def solve(
 
 
 def solve_onward(
-    rows: Rows,
+    rows: ModeRows,
     centroids: Centers,
     bandwidth: float,
     opening: ModeSums | None,
@@ -200,6 +211,11 @@ class RunningMeans:
 def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
     """Return `state` with other centroids, and what a pass at its bandwidth measures there."""
     sums = rows.reduce(ModeStep(centroids, kernel, inverse_square(state.bandwidth)))
+    return restate(state, centroids, sums)
+
+
+def restate(state: State, centroids: Centers, sums: ModeSums) -> State:
+    """Return `state` with other centroids, and with what was measured there."""
     return _state(state.bandwidth, centroids, sums, state.n_iter, state.residual, state.converged)
 
 
@@ -269,4 +285,6 @@ def _state(
         n_iter=n_iter,
         residual=residual,
         converged=converged,
+        mass=None if there else sums.mass,
+        reference=None if there else sums.reference,
     )

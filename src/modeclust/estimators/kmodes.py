@@ -18,11 +18,13 @@ from sklearn.base import (
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import Centers, assign, inverse_square
+from modeclust.algorithms.streaming import Past
 from modeclust.dask_input import as_array
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.following import PathFollower
@@ -43,7 +45,18 @@ from modeclust.validation import (
     check_rows,
     check_scales,
     check_weights,
+    relative_scales,
 )
+
+
+def _takes_batches(model: "KModes") -> bool:
+    """Refuse `partial_fit` of an adaptive model."""
+    if model.adaptive:
+        raise AttributeError(
+            "partial_fit needs adaptive=False: the scale of a row is its distance to neighbours "
+            "among all rows, which a batch does not have. Pass sample_scale instead."
+        )
+    return True
 
 
 class KModes(
@@ -84,7 +97,7 @@ class KModes(
     start_bandwidth : float or "auto", default="auto"
         The first of them. "auto" starts where the K-means centroids are still nearly still.
     path_iter : int, default=10
-        Most iterations at each bandwidth on the way.
+        Most iterations at each bandwidth on the way, and for each batch of `partial_fit`.
     max_iter : int, default=300
         Most iterations at the target, and of each K-means run.
     mean_shift_iter : int, default=1
@@ -92,6 +105,9 @@ class KModes(
     tol : float, default=1e-4
         The target is reached when no label changes and no centroid moves farther than `tol`
         bandwidths. K-means runs stop by scikit-learn's rule with the same `tol`.
+    half_life : float, default=np.inf
+        For `partial_fit`: rows weigh half as much when this many more have come, or sample
+        weights of this sum.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         Where K-means starts, as in scikit-learn; an array has shape (n_clusters, n_features). A
         callable takes X, n_clusters and a random state and returns such an array. Seeds are
@@ -135,6 +151,10 @@ class KModes(
         bandwidth.
     path_ : Path
         Centroids, sizes and objective at every bandwidth, K-means first.
+    n_steps_ : int
+        Number of batches seen: 1 after `fit`, and one more with each `partial_fit`.
+    n_samples_seen_ : int
+        Number of rows in all of them.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -149,6 +169,10 @@ class KModes(
     -----
     A cluster that loses all its points along the path keeps its centroid, so that K modes
     always come back; a warning names it.
+
+    After `partial_fit`, what is said of rows is said of those of the last batch: `labels_`,
+    `objective_`, `inertia_`, `counts_`, `exemplar_indices_` and `redundancy_`, all at the modes
+    after it. `n_iter_` is the iterations that it took, and `path_` has one point.
 
     References
     ----------
@@ -167,15 +191,19 @@ class KModes(
     21
     """
 
-    _saved_types = (Path,)
+    _saved_types = (Path, Past)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "bandwidth": [POSITIVE, StrOptions(set(RULES))],
         "adaptive": ["boolean"],
         "n_bandwidths": [COUNT],
         "start_bandwidth": [POSITIVE, StrOptions({"auto"})],
+        "half_life": [POSITIVE],
         "verbose": ["verbose"],
     }
+    n_steps_: int
+    n_samples_seen_: int
+    _past: Past  # what batches to come need of the rows
 
     def __init__(
         self,
@@ -190,6 +218,7 @@ class KModes(
         max_iter: int = 300,
         mean_shift_iter: int = 1,
         tol: float = 1e-4,
+        half_life: float = np.inf,
         init: Any = "k-means++",
         n_init: int = 10,
         random_state: Any = None,
@@ -207,6 +236,7 @@ class KModes(
         self.max_iter = max_iter
         self.mean_shift_iter = mean_shift_iter
         self.tol = tol
+        self.half_life = half_life
         self.init = init
         self.n_init = n_init
         self.random_state = random_state
@@ -239,11 +269,111 @@ class KModes(
         self
             The fitted estimator.
         """
-        X = check_rows(X, estimator=self, min_rows=2, chunked=True)
-        rng = check_random_state(self.random_state)
-        with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
-            record = self._follow(problem, target, rng, y)
-        record.warn(stacklevel=5, stopped=len(record.states) <= self._n_steps(target))
+        self._begin(X, y, sample_weight, sample_scale)
+        return self
+
+    @available_if(_takes_batches)
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
+    ) -> Self:
+        r"""Go on with a batch of rows, which need not be kept.
+
+        The first batch is fitted as by `fit`, and must have `n_clusters` distinct rows. It sets
+        the bandwidth for good; a larger one gives a better start and a better estimate.
+        After `fit`, the first batch is the data of that. Each later batch moves the
+        modes. Its size matters little, and one row will do.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The batch.
+        y : Ignored
+            Not used, present for scikit-learn's sake.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights q >= 0 of the rows, on one scale for all batches.
+        sample_scale : array-like of shape (n_samples,), default=None
+            Scales s > 0 that multiply the bandwidth at each row, on one scale for all batches.
+            With ``adaptive=True`` there is no `partial_fit`: those scales come from all rows.
+
+        Returns
+        -------
+        self
+            The estimator; see the notes of the class for what its attributes then are.
+
+        Notes
+        -----
+        Of all rows before, only the sums of the mode step are kept: for each cluster
+        :math:`M_k = \sum_n w_n` and :math:`S_k = \sum_n w_n x_n`, with the weight
+        :math:`w_n = q_n g(\|x_n - c_k\|^2 / (\sigma s_n)^2) / s_n^2` of a row at the centroid as
+        it was after its own batch. A batch is fitted together with these sums, faded by a
+        factor f: up to `path_iter` times, its rows B are assigned to their nearest centroids, and
+
+        .. math:: c_k = rac{f S_k + \sum_{n \in B_k} w_n x_n}{f M_k + \sum_{n \in B_k} w_n}
+
+        with w at the centroids just before. Then its own sums are added to :math:`f M_k` and
+        :math:`f S_k`. Profiles are convex, so that the sums stand for a lower bound on the
+        objective of the rows before, and no iteration lowers the objective of the batch plus
+        that bound. With ``bandwidth=np.inf`` it is on-line K-means.
+
+        The bound belongs to the centroids as they were then; the factor makes it fade. When m
+        rows come after n,
+
+        .. math:: f = \min\{(n / (n + m))^2, 2^{-m / \mathrm{half\_life}}\}
+
+        so that batches of other sizes give about the same, and a row of weight 2 counts as two.
+        Without a half-life, row i of n weighs :math:`(i / n)^2`: on a shuffled stream the modes
+        converge to those of `fit`. With one, they follow clusters that move, from the last
+        1.44 half-lives or so, and stay as uncertain as a fit of so many rows. A cluster that
+        gets no more rows keeps its centroid while its sums fade, until rows come to it again.
+
+        Measured after one pass over a shuffled stream in 100 batches, as the distance to the
+        modes that K-modes on all rows reaches from those of the first batch: at most 0.05
+        bandwidths on iris 100 times, the digits 10 times, and 20,000 rows of blobs in 2 and in
+        16 dimensions, at the bandwidth of the first batch; on 20,000 images of MNIST, begun with
+        a tenth of them, at most 0.13, and 0.03 in the median.
+
+        How fast it converges depends on the bandwidth: an error shrinks as
+        :math:`n^{-3 (1 - r)}`, where r is by how much a mode step shrinks it, and modes are
+        :math:`1 / (1 - r)` times 1.44 half-lives behind clusters that move. For a round cluster of
+        standard deviation d and the gaussian kernel :math:`r = d^2 / (d^2 + \sigma^2)`: where the
+        bandwidth is a fraction of the width of the clusters, a stream is slow, and begins better
+        with a large batch. The rule "knn" gives a smaller bandwidth for more rows: for one that
+        suits the whole stream, pass a number.
+
+        References
+        ----------
+        Mairal, J. (2013). Stochastic majorization-minimization algorithms for large-scale
+        optimization. Advances in Neural Information Processing Systems 26.
+
+        Cappé, O. & Moulines, E. (2009). On-line expectation-maximization algorithm for latent
+        data models. Journal of the Royal Statistical Society B 71, 593-613.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from modeclust import KModes
+        >>> rng = np.random.default_rng(0)
+        >>> model = KModes(2, bandwidth=1.0, half_life=100, random_state=0)
+        >>> for step in range(100):
+        ...     middles = np.array([[0.0, 0.0], [10.0, 0.05 * step]])  # the second one moves
+        ...     batch = rng.normal(middles[rng.integers(2, size=50)])
+        ...     model = model.partial_fit(batch)
+        >>> model.n_samples_seen_
+        5000
+        >>> bool(abs(model.cluster_centers_[:, 1].max() - 4.95) < 1)
+        True
+        """
+        if is_dask(X):
+            raise TypeError(
+                "partial_fit takes batches in memory, got a Dask collection; pass it to fit, or "
+                "its chunks one by one."
+            )
+        if hasattr(self, "_past"):
+            self._go_on(X, sample_weight, sample_scale)
+        else:
+            self._begin(X, y, sample_weight, sample_scale)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -389,6 +519,42 @@ class KModes(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _begin(self, X: Any, y: Any, sample_weight: Any, sample_scale: Any) -> None:
+        """Fit the rows, and forget all before."""
+        X = check_rows(X, estimator=self, min_rows=2, chunked=True)
+        rng = check_random_state(self.random_state)
+        with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
+            record = self._follow(problem, target, rng, y)
+        record.warn(stacklevel=6, stopped=len(record.states) <= self._n_steps(target))
+
+    def _go_on(self, X: Any, sample_weight: Any, sample_scale: Any) -> None:
+        """Fit a batch together with what is kept of the rows before."""
+        past, n_steps, n_seen = self._past, self.n_steps_, self.n_samples_seen_
+        with self._measure(X, sample_weight) as (rows, centroids, units):
+            scale = check_scales(sample_scale, rows.X)
+            if scale is not None or past.scale != 1.0:
+                rows.set_scale(relative_scales(scale, past.scale, rows.n_rows))
+            problem = Problem(
+                rows.X,
+                rows,
+                units,
+                pool=rows.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
+                kernel=KERNELS[self.kernel],
+                path_iter=self.path_iter,
+                max_iter=self.max_iter,
+                mean_shift_iter=self.mean_shift_iter,
+                tol=self.tol,
+                mean_scale=past.scale,
+            )
+            bandwidth = float(problem.inward_bandwidth(self.bandwidth_))
+            state, past = problem.absorb(past, bandwidth, self.half_life)
+            record = Record.begin(problem, len(centroids), self.store_labels, 1)
+            record.add(state)
+            self._store(record)
+        self._past = past
+        self.n_steps_ = n_steps + 1
+        self.n_samples_seen_ = n_seen + len(self.labels_)
+
     @contextmanager
     def _open(
         self, X: Any, sample_weight: Any, sample_scale: Any, rng: np.random.RandomState
@@ -439,7 +605,10 @@ class KModes(
         self.n_iter_ = int(self.path_.n_iter.sum())
         self.exemplar_indices_ = last.nearest
         self.redundancy_ = density_ratios(problem.rows, last, problem.kernel)
-        self._n_features_out = self.n_clusters
+        self.n_steps_ = 1
+        self.n_samples_seen_ = problem.rows.n_rows
+        self._past = problem.past(last)
+        self._n_features_out = len(self.cluster_centers_)
 
     @contextmanager
     def _measure(

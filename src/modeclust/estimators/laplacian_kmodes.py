@@ -434,7 +434,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         labels = problem.rows.labels() if last.labels is None else last.labels
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         point = self.path_[-1]
-        history = last.history or (problem.total_weight * last.objective,)
+        history = last.history or (problem.rows.total_weight * last.objective,)
         self.labels_ = labels
         self.assignments_ = _memberships(last, labels)
         self.cluster_centers_ = point.centers.copy()

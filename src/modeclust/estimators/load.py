@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust import __version__
+from modeclust.algorithms.streaming import Past
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.laplacian_kmodes import LaplacianKModes
@@ -21,7 +22,7 @@ from modeclust.rows.reading import is_sparse
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
 # What each must have beside what all have.
 REQUIRED = {
-    KModes: ["path_", "redundancy_"],
+    KModes: ["path_", "redundancy_", "n_steps_", "n_samples_seen_", "_past"],
     LaplacianKModes: ["path_", "smoothing_", "assignments_", "affinity_", "_neighborhood"],
     MeanShift: ["_landscape"],
 }
@@ -160,6 +161,11 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
     if isinstance(model, KModes):
         fits = _is_square(model.redundancy_, size)
         yield "redundancy_", fits, f"sparse of shape {(size, size)}"
+        for name in ("n_steps_", "n_samples_seen_"):
+            value = vars(model)[name]
+            yield name, type(value) is int and value > 0, "a whole number > 0"
+        fits = _is_past(model._past, size, width)
+        yield "_past", fits, f"sums of {size} clusters in {width} features"
         return
     smoothing, shares = model.smoothing_, model.assignments_
     fits = isinstance(smoothing, float) and 0 <= smoothing < np.inf
@@ -185,6 +191,20 @@ def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
         and is_array(path.n_iter, "iu", n)
         and (path.labels is None or is_array(path.labels, "iu", n, n_rows))
         and (names is None or is_array(names, "OU", width))
+    )
+
+
+def _is_past(past: Any, size: int, width: int) -> bool:
+    if not isinstance(past, Past):
+        return False
+    numbers: list[Any] = [past.weight, past.scale]
+    return (
+        is_array(past.centers, "f", size, width)
+        and is_array(past.mass, "f", size)
+        and is_array(past.reference, "f", size)
+        and bool(np.isfinite(past.centers).all() and np.isfinite(past.mass).all())
+        and bool(np.all(past.mass >= 0) and np.all(past.reference >= 0))
+        and all(isinstance(value, float) and 0 < value < np.inf for value in numbers)
     )
 
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import Centers, State, assign, evaluate
+from modeclust.algorithms.streaming import Past, absorb
 from modeclust.estimators.home import home_of, units_of
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
@@ -120,6 +121,33 @@ class Problem:
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         )
+
+    def past(self, state: State) -> Past:
+        """Return what to keep of the rows for batches to come, in the user's units."""
+        if state.mass is None or state.reference is None:
+            state = evaluate(self.rows, state, state.centroids, self.kernel)
+        return Past(
+            self.units.outward(state.centroids),
+            np.asarray(state.mass),
+            np.asarray(state.reference),
+            self.rows.total_weight,
+            self.mean_scale,
+        )
+
+    def absorb(self, past: Past, bandwidth: float, half_life: float) -> tuple[State, Past]:
+        """Fit the rows together with a past in the user's units, and return the one after."""
+        state, onward = absorb(
+            self.rows,
+            self.rows.total_weight,
+            replace(past, centers=self.units.inward(past.centers)),
+            bandwidth,
+            kernel=self.kernel,
+            half_life=half_life,
+            max_iter=self.path_iter,
+            mean_shift_iter=self.mean_shift_iter,
+            tol=self.tol,
+        )
+        return state, replace(onward, centers=self.units.outward(onward.centers))
 
     def _given(self, init: Any, n_clusters: int) -> Centers:
         centers = check_centers(init, n_clusters, self.rows.n_features)

@@ -69,11 +69,6 @@ class SoftProblem(Problem):
     graph: sparse.csr_array = field(init=False)
     neighborhood: Neighborhood = field(init=False)
 
-    @property
-    def total_weight(self) -> float:
-        """The sum of the rows' weights."""
-        return float(self.rows.weight.sum()) if self.rows.weight.size else float(self.rows.n_rows)
-
     def follow(self, centroids: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last, the first from labels."""
         if self.smoothing == 0:
@@ -85,7 +80,7 @@ class SoftProblem(Problem):
         with MemoryRows(self.graph, block_size=size, n_jobs=self.soft_jobs) as edges:
             graph = Graph.of(edges)
             if isinstance(self.smoothing, str):
-                self.smoothing = smoother.automatic(graph, memberships, self.total_weight)
+                self.smoothing = smoother.automatic(graph, memberships, self.rows.total_weight)
             yield from follow_soft(
                 self.rows,
                 smoother(graph, self.smoothing),

@@ -157,6 +157,11 @@ class DaskRows:
         return float(total / weight)
 
     @property
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return float(self.n_rows) if self.weight is None else self.weight.total
+
+    @property
     def n_counted(self) -> float:
         """The number of rows, each as often as a whole weight says."""
         if self.weight is None:

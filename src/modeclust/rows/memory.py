@@ -105,6 +105,11 @@ class MemoryRows:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
+    @property
+    def total_weight(self) -> float:
+        """The sum of the sample weights."""
+        return float(self.weight.sum()) if self.weight.size else float(self.n_rows)
+
     def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
         """Give each row a local scale, or all the scale 1."""
         self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
