@@ -29,6 +29,7 @@ LONG, _ = make_blobs(300, 1024, centers=70, cluster_std=4.0, random_state=2)
 CSR = sparse.csr_array(np.where(X > 0, X, 0.0))
 WEIGHT = np.arange(600) % 4 / 2.0
 SCALE = 0.5 + np.arange(600) % 3
+MANY_LONG = {"n_clusters": 70, "bandwidth": 100.0, "n_bandwidths": 2, "n_init": 1}
 QUICK = {"bandwidth": 2.0, "n_bandwidths": 4, "n_init": 2, "random_state": 0}
 
 
@@ -68,8 +69,8 @@ FITS = {
     "no support": ({"kernel": "biweight", "bandwidth": 0.1}, X, {}),
     "cauchy": ({"kernel": "cauchy", "path_iter": 2}, X, {}),
     "tiny bandwidth": ({"bandwidth": 1e-3}, X, {}),
-    "long rows": ({"n_clusters": 70, "bandwidth": 100.0}, LONG, {}),
-    "long float32": ({"n_clusters": 70, "bandwidth": 100.0}, LONG.astype(np.float32), {}),
+    "long rows": (MANY_LONG, LONG, {}),
+    "long float32": (MANY_LONG, LONG.astype(np.float32), {}),
     "no labels": ({"store_labels": False}, X, {}),
     "ties": ({"bandwidth": 1.0, "path_iter": 2}, np.round(X / 4), {}),
 }
