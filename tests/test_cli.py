@@ -596,7 +596,7 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
         "-k",
         "10",
         "--n-init",
-        "200",
+        "50",
         "--checkpoint",
         "digits.c",
         "--json",
