@@ -587,3 +587,56 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     assert output == ""
     assert errors == "error: interrupted\n"
     assert names(tmp_path) == []
+
+
+def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
+    arguments = (
+        "fit",
+        "digits",
+        "-k",
+        "10",
+        "--n-init",
+        "50",
+        "--checkpoint",
+        "digits.c",
+        "--json",
+    )
+    whole = run(*arguments, "-o", "whole", cwd=tmp_path)
+    assert (whole.returncode, whole.stderr) == (0, "")
+    assert names(tmp_path) == ["whole"]
+    with start(*arguments, "-o", "out", cwd=tmp_path) as process:
+        while process.poll() is None and not (tmp_path / "digits.c").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    assert (process.returncode, output) == (130, "")
+    assert errors == "note: the same command goes on from digits.c\nerror: interrupted\n"
+    assert names(tmp_path) == ["digits.c", "whole"]
+    done = run(*arguments, "-o", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    assert re.fullmatch(r"note: going on from digits\.c: \d+ restarts done\n", done.stderr)
+    assert names(tmp_path) == ["out", "whole"]
+    for name in ("centers.csv", "labels.csv", "path.csv", "report.json"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_checkpoint_that_is_none_is_refused_and_left_alone(here):
+    content = Path("iris.csv").read_bytes()
+    assert "'iris.csv' is no checkpoint" in refused(
+        "fit", "iris", *QUICK, "--checkpoint", "iris.csv"
+    )
+    assert Path("iris.csv").read_bytes() == content
+    assert "no folder" in refused("fit", "iris", *QUICK, "--checkpoint", "absent/c")
+    model = KModes(
+        3, n_bandwidths=3, n_init=2, random_state=0, checkpoint="c", keep_checkpoint=True
+    )
+    model.fit(IRIS.data)
+    content = Path("c").read_bytes()
+    result = invoke("fit", "wine", *QUICK, "--checkpoint", "c", code=2)
+    assert result.stderr.splitlines()[0] == "note: going on from c: 3 of 3 bandwidths done"
+    assert "another fit: the shape of X is (150, 4) there and (178, 13) here" in result.stderr
+    assert Path("c").read_bytes() == content
+    assert "is no model" in refused("info", "c")
+    invoke("fit", "iris", *QUICK, "--checkpoint", "c", "-o", "out")
+    assert names() == ["iris.csv", "out"]
+    np.testing.assert_array_equal(load("out/model.npz").path_.centers, model.path_.centers)

@@ -7,12 +7,13 @@ import resource
 import subprocess
 import sys
 import zipfile
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from same import assert_same
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -71,34 +72,6 @@ class Derived(KModes):
 @cache
 def fitted(name):
     return FITS[name]()
-
-
-def assert_same(a, b):
-    """Assert that two values are of one type and hold the same bits."""
-    assert type(a) is type(b)
-    if isinstance(a, np.ndarray):
-        assert a.dtype == b.dtype
-        assert a.shape == b.shape
-        assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes() == b.tobytes()
-    elif sparse.issparse(a):
-        assert a.shape == b.shape
-        for part in ("data", "indices", "indptr"):
-            np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
-    elif isinstance(a, np.random.RandomState):
-        assert_same(a.get_state(legacy=False), b.get_state(legacy=False))
-    elif isinstance(a, dict):
-        assert list(a) == list(b)
-        for key in a:
-            assert_same(a[key], b[key])
-    elif isinstance(a, list | tuple):
-        assert len(a) == len(b)
-        for left, right in zip(a, b, strict=True):
-            assert_same(left, right)
-    elif is_dataclass(a):
-        for field in fields(a):
-            assert_same(getattr(a, field.name), getattr(b, field.name))
-    else:
-        assert repr(a) == repr(b)
 
 
 @pytest.mark.parametrize("name", FITS)

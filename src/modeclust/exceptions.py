@@ -13,5 +13,13 @@ class ApproximateNeighborsWarning(UserWarning):
     """Neighbours were not found exactly, for being many."""
 
 
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be written or removed; the fit goes on."""
+
+
 class ModelFileError(ValueError):
     """A file is not a model, or is a damaged one, or one of a newer version."""
+
+
+class CheckpointError(ValueError):
+    """A file is not a checkpoint, or is a damaged one, or that of another fit."""

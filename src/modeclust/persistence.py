@@ -1,4 +1,4 @@
-"""The file of a model: a zip of arrays (.npy) and of one JSON text that refers to them.
+"""The file of a model, or the like: a zip of arrays (.npy) and of one JSON text about them.
 
 Values that JSON does not know are objects with one key, their kind: ``{"tuple": [1, 2]}``,
 ``{"array": "3.npy"}``. Nothing in a file is ever executed. Each part has a checksum of
@@ -22,12 +22,28 @@ from scipy import sparse
 from modeclust.exceptions import ModelFileError
 from modeclust.files import written
 
-FORMAT = "modeclust model"
 TEXT = "model.json"
 SPARSE = {
     cls.__name__: cls
     for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
 }
+
+
+class Kind(NamedTuple):
+    """A kind of document, and what to say of a file that is not one."""
+
+    name: str
+    writer: str
+    remedy: str  # for a damaged one
+    error: type[ValueError]
+
+    @property
+    def format(self) -> str:
+        """What a file of this kind says that it is."""
+        return f"modeclust {self.name}"
+
+
+MODEL = Kind("model", "save", "Take another copy, or save the model again.", ModelFileError)
 
 
 class Document(NamedTuple):
@@ -37,6 +53,7 @@ class Document(NamedTuple):
     class_name: str
     state: dict[str, Any]
     notes: dict[str, Any]
+    kind: Kind = MODEL
 
 
 def write_document(
@@ -49,7 +66,7 @@ def write_document(
         for name, value in document.state.items()
     }
     text = {
-        "format": FORMAT,
+        "format": document.kind.format,
         "version": document.version,
         "class": document.class_name,
         "state": state,
@@ -63,7 +80,10 @@ def write_document(
 
 
 def read_document(
-    path: str | os.PathLike[str], version: str, types: dict[str, tuple[type, ...]]
+    path: str | os.PathLike[str],
+    version: str,
+    types: dict[str, tuple[type, ...]],
+    kind: Kind = MODEL,
 ) -> Document:
     """Read a document for this version of modeclust.
 
@@ -72,45 +92,45 @@ def read_document(
     """
     content = Path(path).read_bytes()
     try:
-        return _parse(content, version, types)
-    except ModelFileError as error:
-        raise ModelFileError(f"{os.fspath(path)!r} {error}") from None
+        return _parse(content, version, types, kind)
+    except kind.error as error:
+        raise kind.error(f"{os.fspath(path)!r} {error}") from None
     except MemoryError:
         raise
     except Exception as error:  # all that parsing damaged bytes can raise
-        raise ModelFileError(
-            f"{os.fspath(path)!r} is damaged: {error}. Take another copy, or save the model again."
-        ) from error
+        raise kind.error(f"{os.fspath(path)!r} is damaged: {error}. {kind.remedy}") from error
 
 
-def _parse(content: bytes, version: str, types: dict[str, tuple[type, ...]]) -> Document:
+def _parse(
+    content: bytes, version: str, types: dict[str, tuple[type, ...]], kind: Kind
+) -> Document:
     if not content:
-        raise ModelFileError("is empty; expected a model that `save` wrote.")
+        raise kind.error(f"is empty; expected a {kind.name} that `{kind.writer}` wrote.")
     if not zipfile.is_zipfile(io.BytesIO(content)):
         if content.startswith(b"PK"):
-            raise ModelFileError("is damaged: its end is missing. Take another copy.")
-        raise ModelFileError("is no model; expected a file that `save` wrote.")
+            raise kind.error(f"is damaged: its end is missing. {kind.remedy}")
+        raise kind.error(f"is no {kind.name}; expected a file that `{kind.writer}` wrote.")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if TEXT not in archive.namelist():
-            raise ModelFileError(f"is no model, or damaged: it has no part {TEXT!r}.")
+            raise kind.error(f"is no {kind.name}, or damaged: it has no part {TEXT!r}.")
         text = json.loads(archive.read(TEXT))
-        if not isinstance(text, dict) or text.get("format") != FORMAT:
-            raise ModelFileError(f"is no model: its part {TEXT!r} is of something else.")
-        _check_version(text["version"], version)
+        if not isinstance(text, dict) or text.get("format") != kind.format:
+            raise kind.error(f"is no {kind.name}: its part {TEXT!r} is of something else.")
+        _check_version(text["version"], version, kind)
         name = text["class"]
         if name not in types:
-            raise ModelFileError(
+            raise kind.error(
                 f"holds a {name} of modeclust {text['version']}, which this version, {version}, "
                 f"does not know; expected one of {', '.join(types)}."
             )
         decoder = _Decoder(archive, types[name])
         state = {key: decoder.decode(value) for key, value in text["state"].items()}
-        return Document(text["version"], name, state, decoder.decode(text["notes"]))
+        return Document(text["version"], name, state, decoder.decode(text["notes"]), kind)
 
 
-def _check_version(written_by: str, version: str) -> None:
+def _check_version(written_by: str, version: str, kind: Kind) -> None:
     if int(written_by.split(".")[0]) > int(version.split(".")[0]):
-        raise ModelFileError(
+        raise kind.error(
             f"was written by modeclust {written_by}, and this is {version}; update modeclust."
         )
 
@@ -143,6 +163,8 @@ class _Encoder:
         if type(value).__name__ in SPARSE:
             parts = [list(value.shape), value.data, value.indices, value.indptr]
             return {"sparse": [type(value).__name__, *self._items(parts, where)]}
+        if isinstance(value, os.PathLike):
+            return {"path": os.fsdecode(value)}
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.encode(_random_state(value, where), where)}
         if is_dataclass(value) and type(value) in self._types:
@@ -202,6 +224,9 @@ class _Decoder:
         matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
         matrix.check_format(full_check=True)  # compiled code trusts indices
         return matrix
+
+    def _read_path(self, name: str) -> Path:
+        return Path(name)
 
     def _read_random_state(self, code: Any) -> np.random.RandomState:
         generator = np.random.RandomState()

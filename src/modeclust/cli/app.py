@@ -99,6 +99,7 @@ def _modeclust(
         "modeclust fit iris -k 3",
         "modeclust fit flowers.csv -k 3 --label-column species --standardize -o flowers.modes",
         "modeclust fit images.npy -k 10 --image 28x28 --bandwidth 2.5 --json",
+        "modeclust fit large.npy -k 100 --checkpoint large.checkpoint",
     )
 )
 @takes_job
@@ -205,8 +206,17 @@ def demo(output: Output = None, no_open: NoOpen = False, force: Force = False) -
 
 def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
     from modeclust.cli.job import describe, run
+    from modeclust.estimators.checkpoint import describe_checkpoint
 
-    fitted = run(job, show_progress=sys.stderr.isatty())
+    file = job.checkpoint
+    if file is not None and file.exists():
+        tell("note", f"going on from {shown(file)}: {describe_checkpoint(file)}")
+    try:
+        fitted = run(job, show_progress=sys.stderr.isatty())
+    except KeyboardInterrupt:
+        if file is not None and file.exists():
+            tell("note", f"the same command goes on from {shown(file)}")
+        raise
     return fitted, describe(fitted)
 
 

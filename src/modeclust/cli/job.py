@@ -82,6 +82,7 @@ def run(job: Job, *, show_progress: bool) -> Fit:
         n_init=job.n_init,
         random_state=job.seed,
         n_jobs=job.jobs,
+        checkpoint=job.checkpoint,
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

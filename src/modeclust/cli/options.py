@@ -99,6 +99,14 @@ class Job(NamedTuple):
     jobs: Annotated[
         int | None, typer.Option(show_default="all cores", help="Number of threads.")
     ] = None
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep in this file how far the fit is; after an interruption, the same command "
+            "goes on from there.",
+        ),
+    ] = None
 
     @property
     def is_built_in(self) -> bool:

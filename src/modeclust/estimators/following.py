@@ -9,7 +9,8 @@ from sklearn.callback import CallbackContext, CallbackSupportMixin
 
 from modeclust.algorithms.homotopy import automatic_start, schedule
 from modeclust.algorithms.solve import State
-from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.checkpoint import Checkpoint
+from modeclust.estimators.problem import Problem, Record, best_so_far
 from modeclust.validation import is_array
 
 
@@ -25,9 +26,18 @@ class PathFollower(CallbackSupportMixin):
     verbose: int
 
     def _follow(
-        self, problem: Problem, target: float, rng: np.random.RandomState, y: Any
+        self,
+        problem: Problem,
+        target: float,
+        rng: np.random.RandomState,
+        y: Any,
+        checkpoint: Checkpoint | None = None,
     ) -> Record:
-        """Run K-means, follow the problem's path from there, `_store` the record and return it."""
+        """Run K-means, follow the problem's path from there, `_store` the record and return it.
+
+        What the checkpoint has of it is not done again: callbacks are told of the rest.
+        """
+        checkpoint = checkpoint or Checkpoint()
         n_init = 1 if is_array(self.init) else self.n_init
         n_bandwidths = self._n_steps(target)
         record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
@@ -35,17 +45,35 @@ class PathFollower(CallbackSupportMixin):
         told = {"estimator": self, "X": problem.X, "y": y}
         root.call_on_fit_task_begin(**told)
 
-        runs = problem.kmeans(problem.seeds(self.init, self.n_clusters, rng), n_init)
-        task = root.subcontext("k-means", max_subtasks=n_init)
-        means = record.add_best(self._watched(runs, task, "restart", problem, told))
-        self._print(means, problem)
-        if n_bandwidths:
-            start = self._start(problem, means, target)
-            states = problem.follow(means.centroids, schedule(start, target, n_bandwidths))
-            task = root.subcontext("path", max_subtasks=n_bandwidths)
+        checkpoint.restore(record)
+        if self.verbose and checkpoint.told:
+            print(f"[{type(self).__name__}] resumed from {checkpoint.told}")
+        if not record.states:
+            checkpoint.write(record)  # with the bandwidth, which may have taken long to estimate
+            n_left = n_init - checkpoint.n_restarts
+            runs = problem.kmeans(problem.seeds(self.init, self.n_clusters, rng), n_left)
+            task = root.subcontext("k-means", max_subtasks=n_left)
+            watched = self._watched(runs, task, "restart", problem, told)
+            for best in best_so_far(watched, checkpoint.best):
+                checkpoint.best = best
+                checkpoint.n_restarts += 1
+                checkpoint.write(record)
+            assert checkpoint.best is not None
+            record.add_means(checkpoint.best)
+            self._print(checkpoint.best, problem)
+            if n_bandwidths:
+                start = self._start(problem, checkpoint.best, target)
+                checkpoint.bandwidths = schedule(start, target, n_bandwidths)
+            checkpoint.write(record)
+        if checkpoint.bandwidths is not None:
+            # The labels of the rows are those of the last state, as if it had just been reached.
+            left = checkpoint.bandwidths[len(record.states) - 1 :]
+            states = problem.follow(record.states[-1].centroids, left)
+            task = root.subcontext("path", max_subtasks=len(left))
             for state in self._watched(states, task, "bandwidth", problem, told):
                 record.add(state)
                 self._print(state, problem)
+                checkpoint.write(record)
         self._store(record)
         root.call_on_fit_task_end(**told, reconstruction_attributes={})
         return record

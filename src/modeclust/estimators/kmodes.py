@@ -1,5 +1,6 @@
 """K-modes: the estimator."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
@@ -27,6 +28,7 @@ from modeclust.algorithms.solve import Centers, assign, inverse_square
 from modeclust.algorithms.streaming import Past
 from modeclust.dask_input import as_array
 from modeclust.estimators.bandwidth import resolve_bandwidth
+from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.following import PathFollower
 from modeclust.estimators.home import home_of
 from modeclust.estimators.problem import Problem, Record
@@ -123,6 +125,13 @@ class KModes(
         number gives the same bits.
     store_labels : bool or "auto", default="auto"
         Whether `path_` keeps the labels at every bandwidth; "auto" does up to ten million.
+    checkpoint : str, path-like or None, default=None
+        A file to write how far the fit has come to, after each restart and bandwidth. Where it
+        is there already, the fit goes on from it and ends with the same bits; one of other
+        data or parameters is refused. Of `random_state` only a seed is compared, and of a
+        callable `init` its name. One file is for one fit at a time.
+    keep_checkpoint : bool, default=False
+        Whether the checkpoint stays when the fit is done; the same call then returns at once.
     verbose : int, default=0
         With 1, print one line for each bandwidth.
 
@@ -199,6 +208,8 @@ class KModes(
         "n_bandwidths": [COUNT],
         "start_bandwidth": [POSITIVE, StrOptions({"auto"})],
         "half_life": [POSITIVE],
+        "checkpoint": [str, os.PathLike, None],
+        "keep_checkpoint": ["boolean"],
         "verbose": ["verbose"],
     }
     n_steps_: int
@@ -224,6 +235,8 @@ class KModes(
         random_state: Any = None,
         n_jobs: int | None = None,
         store_labels: bool | str = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
+        keep_checkpoint: bool = False,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -242,6 +255,8 @@ class KModes(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.store_labels = store_labels
+        self.checkpoint = checkpoint
+        self.keep_checkpoint = keep_checkpoint
         self.verbose = verbose
 
     @with_callbacks
@@ -310,7 +325,7 @@ class KModes(
         it was after its own batch. A batch is fitted together with these sums, faded by a
         factor f: up to `path_iter` times, its rows B are assigned to their nearest centroids, and
 
-        .. math:: c_k = rac{f S_k + \sum_{n \in B_k} w_n x_n}{f M_k + \sum_{n \in B_k} w_n}
+        .. math:: c_k = \frac{f S_k + \sum_{n \in B_k} w_n x_n}{f M_k + \sum_{n \in B_k} w_n}
 
         with w at the centroids just before. Then its own sums are added to :math:`f M_k` and
         :math:`f S_k`. Profiles are convex, so that the sums stand for a lower bound on the
@@ -521,10 +536,12 @@ class KModes(
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, sample_scale: Any) -> None:
         """Fit the rows, and forget all before."""
+        checkpoint = Checkpoint.of(self)
         X = check_rows(X, estimator=self, min_rows=2, chunked=True)
-        rng = check_random_state(self.random_state)
-        with self._open(X, sample_weight, sample_scale, rng) as (problem, target):
-            record = self._follow(problem, target, rng, y)
+        rng = checkpoint.generator(self.random_state)
+        with self._open(X, sample_weight, sample_scale, rng, checkpoint) as (problem, target):
+            record = self._follow(problem, target, rng, y, checkpoint)
+        checkpoint.end()
         record.warn(stacklevel=6, stopped=len(record.states) <= self._n_steps(target))
 
     def _go_on(self, X: Any, sample_weight: Any, sample_scale: Any) -> None:
@@ -557,7 +574,12 @@ class KModes(
 
     @contextmanager
     def _open(
-        self, X: Any, sample_weight: Any, sample_scale: Any, rng: np.random.RandomState
+        self,
+        X: Any,
+        sample_weight: Any,
+        sample_scale: Any,
+        rng: np.random.RandomState,
+        checkpoint: Checkpoint,
     ) -> Iterator[tuple[Problem, float]]:
         """Check what `check_rows` has not, and open the problem with its target bandwidth."""
         weight = check_weights(sample_weight, X)
@@ -576,7 +598,9 @@ class KModes(
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         ) as problem:
-            target, local = resolve_bandwidth(
+            problem.set_scale(scale)
+            checkpoint.resume(problem)
+            checkpoint.target = checkpoint.target or resolve_bandwidth(
                 problem.units,
                 problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
                 weight,
@@ -585,8 +609,9 @@ class KModes(
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
+            target, local = checkpoint.target
             self._check_start(target)
-            problem.set_scale(local if self.adaptive else scale)
+            problem.set_scale(local)
             yield problem, float(problem.inward_bandwidth(target))
 
     def _store(self, record: Record) -> None:
@@ -656,7 +681,7 @@ class KModes(
         )
         X = check_rows(X, estimator=model, min_rows=2, chunked=True)
         rng = check_random_state(self.random_state)
-        with model._open(X, sample_weight, sample_scale, rng) as (problem, target):
+        with model._open(X, sample_weight, sample_scale, rng, Checkpoint()) as (problem, target):
             record = Record.begin(problem, len(kept), self.store_labels, 1)
             for state in problem.follow(problem.units.inward(centers), np.array([target])):
                 record.add(state)

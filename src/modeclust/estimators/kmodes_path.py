@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import validate_params
 from sklearn.utils.validation import _get_feature_names
 
-from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.problem import Problem, Record, best_so_far
 from modeclust.path import Path
 from modeclust.validation import (
     CONSTRAINTS,
@@ -117,8 +117,9 @@ def kmodes_path(
         record = Record.begin(problem, n_clusters, store_labels, len(bandwidths))
         seeds = problem.seeds(init, n_clusters, rng)
         if np.isinf(bandwidths[0]):
-            centroids = record.add_best(problem.kmeans(seeds, n_init)).centroids
-            bandwidths = bandwidths[1:]
+            *_, means = best_so_far(problem.kmeans(seeds, n_init))
+            record.add_means(means)
+            centroids, bandwidths = means.centroids, bandwidths[1:]
         else:
             centroids = next(seeds)
         for state in problem.follow(centroids, bandwidths):

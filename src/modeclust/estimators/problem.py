@@ -160,6 +160,15 @@ class Problem:
             yield self._given(init(self.X, n_clusters, random_state=rng), n_clusters)
 
 
+def best_so_far(runs: Iterator[State], best: State | None = None) -> Iterator[State]:
+    """Yield after each K-means run the one of least inertia until then."""
+    for run in runs:
+        # Rounding must not choose between runs that found the same clusters.
+        if best is None or run.inertia < (1 - 1e-9) * best.inertia:
+            best = run
+        yield best
+
+
 @dataclass
 class Record:
     """The states of a path as they come, with labels where they are to be kept."""
@@ -199,16 +208,19 @@ class Record:
             labels = self.problem.rows.labels() if state.labels is None else state.labels
             self.labels.append(labels.astype(smallest))
 
-    def add_best(self, runs: Iterator[State]) -> State:
-        """Add the K-means run of least inertia, and return it."""
-        best = next(runs)
-        for run in runs:
-            # Rounding must not choose between runs that found the same clusters.
-            if run.inertia < (1 - 1e-9) * best.inertia:
-                best = run
-        assign(self.problem.rows, best.centroids)
-        self.add(best)
-        return best
+    def add_means(self, means: State) -> None:
+        """Add what K-means found, and give the rows its labels."""
+        assign(self.problem.rows, means.centroids)
+        self.add(means)
+
+    def take_up(
+        self, states: list[State], centers: npt.NDArray[Any], labels: npt.NDArray[Any] | None
+    ) -> None:
+        """Go on from the states of another record; the rows get the labels of the last."""
+        assign(self.problem.rows, states[-1].centroids)
+        self.states = states
+        self.centers[: len(states)] = centers
+        self.labels = [] if labels is None else list(labels)
 
     def round_last(self) -> None:
         """Measure the last state anew at its centroids as the user will see them.
