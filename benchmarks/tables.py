@@ -358,7 +358,7 @@ def _laplacian_authors(results):
         ["", "seconds", "iterations", "objective / theirs", "labels as theirs"],
         rows,
         "The authors' graph, smoothing and bandwidths; at most 3 repeats. Theirs took "
-        f"{part['their_seconds']} s in MATLAB: their figure, not of this run.",
+        f"{part['their_seconds']} s, in a run of its own.",
     )
 
 

@@ -114,13 +114,19 @@ def test_the_bound_holds_for_graphs_whose_rows_could_change_places(seed, n_neigh
     assert model.objective_ == pytest.approx(value_maximised(model, X))
 
 
-def test_joined_rows_do_not_change_places_for_ever():
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 1000])
+def test_joined_rows_do_not_change_places_for_ever(most, monkeypatch):
+    monkeypatch.setattr("modeclust.algorithms.laplacian.MOST_SMOOTHINGS", most)
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     W = np.kron([[0, 1], [1, 0]], np.eye(2))  # joins 0 and 2, 1 and 3
     model = LaplacianKModes(2, affinity=W, smoothing=10.0, solver="bound", bandwidth=1.0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmptyClusterWarning)
+        warnings.simplefilter("ignore")
         model.fit(X)
+    assert model.objective_ == pytest.approx(value_maximised(model, X))
+    assert np.all(np.diff(model.objective_history_) >= 0)
+    if most < 1000:
+        return
     assert model.objective_ > 19
     assert np.abs(model.assignments_[:2] - model.assignments_[2:]).max() < 0.01
 
@@ -259,9 +265,9 @@ class TestNewPoints:
         found = model.predict_proba(IRIS)
         np.testing.assert_allclose(found.sum(axis=1), 1)
         assert np.all(found >= 0)
-        assert np.abs(found - model.assignments_).mean() < 0.1
+        assert np.abs(found - model.assignments_).mean() < 0.01
         np.testing.assert_array_equal(model.predict(IRIS), found.argmax(axis=1))
-        assert np.mean(model.predict(IRIS) == model.labels_) > 0.95
+        assert np.mean(model.predict(IRIS) == model.labels_) > 0.98
 
     @pytest.mark.parametrize("kernel", KERNELS)
     @pytest.mark.parametrize("solver", SOLVERS)

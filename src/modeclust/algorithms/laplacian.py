@@ -78,7 +78,7 @@ class Smoother:
     graph: Graph
     smoothing: float
 
-    # How little a row belongs to other clusters at the start; where it is 0, for good.
+    # How much of each row is spread over all clusters at the start.
     start_share: ClassVar[float] = 0.0
 
     @classmethod
@@ -177,7 +177,7 @@ class GradientSmoother(Smoother):
 class BoundSmoother(Smoother):
     """The softmax update, which bounds the energy from above at each step."""
 
-    start_share = 1e-3
+    start_share = 1e-3  # a damped step never leaves 0
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
@@ -188,8 +188,8 @@ class BoundSmoother(Smoother):
     def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
         """Return memberships at which the update stands still, to a tolerance.
 
-        Where a step raises the energy, as joined rows that change places may, it is taken back, and
-        those that follow are damped.
+        Where a step raises the energy, as joined rows that change places may, a damped one is taken
+        in its place, and so from there on.
         """
         now = memberships.copy()
         before, following = np.empty_like(now), np.empty_like(now)
@@ -198,9 +198,9 @@ class BoundSmoother(Smoother):
             lower = self._update(now, heights, damping, following)
             if lower > energy:
                 if damping > 0.0:  # rounding is all that is left
-                    return before, energy
-                energy, damping = np.inf, self.smoothing * float(self.graph.degrees.max())
-                before, now = now, before
+                    break
+                damping = self.smoothing * float(self.graph.degrees.max())
+                self._update(before, heights, damping, now)
                 continue
             if energy - lower <= ENERGY_TOLERANCE * abs(lower):
                 return now, lower

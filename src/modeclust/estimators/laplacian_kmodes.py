@@ -30,9 +30,10 @@ from modeclust.algorithms.neighbors import (
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.following import PathFollower
+from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.saving import SavingMixin
-from modeclust.estimators.soft_problem import Neighborhood, SoftProblem
+from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.exceptions import ApproximateNeighborsWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path

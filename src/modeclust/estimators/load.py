@@ -12,8 +12,8 @@ from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
+from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
-from modeclust.estimators.soft_problem import Neighborhood
 from modeclust.exceptions import ModelFileError
 from modeclust.path import Path
 from modeclust.persistence import read_document
