@@ -13,6 +13,7 @@ from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, MeanShift
 from modeclust.kernels import GAUSSIAN, KERNELS
+from modeclust.rows import chunk as on_chunk
 from modeclust.rows import dask as homes
 from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.units import Units
@@ -181,15 +182,15 @@ class TestWhatIsLost:
     @pytest.mark.parametrize("parameters", [{}, {"bandwidth": np.inf}], ids=["modes", "means"])
     def test_memories(self, monkeypatch, lost, parameters):
         whole = KModes(**(OPTIONS | parameters)).fit(chunked(X))
-        passes, original = [], homes._pass
+        passes, original = [], on_chunk.go_over
 
         def forgetful(chunk, order):
             passes.append(chunk.number)
             if len(passes) % 5 == 0 and chunk.number in lost:
-                homes._memories.clear()
+                on_chunk._memories.clear()
             return original(chunk, order)
 
-        monkeypatch.setattr(homes, "_pass", forgetful)
+        monkeypatch.setattr(on_chunk, "go_over", forgetful)
         found = KModes(**(OPTIONS | parameters)).fit(chunked(X))
         assert len(passes) > 20
         assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
@@ -197,14 +198,14 @@ class TestWhatIsLost:
 
     def test_memories_of_another_pass(self, monkeypatch):
         whole = KModes(**OPTIONS).fit(chunked(X))
-        original = homes._remember
+        original = on_chunk._remember
 
         def stale(recall, number, version, memory):
             if version % 4 == 3 and number == 1:
                 version -= 1  # as if a task had run once more
             original(recall, number, version, memory)
 
-        monkeypatch.setattr(homes, "_remember", stale)
+        monkeypatch.setattr(on_chunk, "_remember", stale)
         found = KModes(**OPTIONS).fit(chunked(X))
         assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
 
@@ -227,7 +228,7 @@ class TestWhatIsLost:
 
     def test_nothing_is_left_after_a_fit(self):
         KModes(**OPTIONS).fit(chunked(X))
-        assert len(homes._memories) == 0
+        assert len(on_chunk._memories) == 0
 
 
 def test_what_reaches_the_client_is_small():

@@ -17,8 +17,9 @@ from modeclust.algorithms.bandwidth import (
     pool_distances,
 )
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
+from modeclust.rows.chunk import Chunk
 from modeclust.rows.chunks import Column, computed, merged, on_workers, sent
-from modeclust.rows.dask import Chunk, DaskRows
+from modeclust.rows.dask import DaskRows
 from modeclust.rows.sample import Sample
 
 Doubles = npt.NDArray[np.float64]

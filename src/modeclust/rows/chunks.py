@@ -7,7 +7,7 @@ comes back has been merged on the way, in the order of the chunks and always in 
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -18,6 +18,7 @@ from modeclust.rows.protocols import P
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.units import Units
 
+T = TypeVar("T")
 Doubles = npt.NDArray[np.float64]
 
 # So many results are merged by one task.
@@ -55,12 +56,17 @@ def merged(tasks: Sequence[Any]) -> Any:
     """Return what the results of `tasks` leave, merged in their order on the workers."""
     level = list(tasks)
     while len(level) > 1:
-        level = [on_workers(_merge, *level[i : i + FAN_IN]) for i in range(0, len(level), FAN_IN)]
+        level = [on_workers(merge, *run) for run in runs(level, FAN_IN)]
     (result,) = computed(*level)
     return result
 
 
-def _merge(first: P, *others: P) -> P:
+def runs(items: Sequence[T], length: int) -> list[Sequence[T]]:
+    """Return items in runs of a length, of which the last may be shorter."""
+    return [items[first : first + length] for first in range(0, len(items), length)]
+
+
+def merge(first: P, *others: P) -> P:
     """Merge partials into a copy: where a worker is lost, the task may run once more."""
     total = copy.deepcopy(first)
     for other in others:

@@ -1,17 +1,14 @@
 """Rows in the chunks of a Dask collection, wherever its scheduler keeps them.
 
-Each chunk is gone over by a task, with one thread. Labels and bounds stay in the memory of the
-process that last did so. They are a cache: the client remembers the centroids that the labels
-belong to, and a task that finds none, or those of another pass, finds them anew.
+Passes are tasks, one for each chunk; where a cluster keeps the chunks in memory, they are done by
+those who have them (`residents`), which spares the scheduler's time. Both give the same bits.
 """
 
 import os
 import sys
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from threading import Lock
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Self
 from uuid import uuid4
 
 import numpy as np
@@ -19,33 +16,21 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
-from modeclust.kernels import GAUSSIAN
+from modeclust.rows import chunk as on_chunk
+from modeclust.rows.chunk import Chunk, Indices, Recall
 from modeclust.rows.chunks import Chunks, Column, computed, merged, on_workers, sent
-from modeclust.rows.mean_step import MeanStep
-from modeclust.rows.memory import Memory, MemoryRows
-from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.protocols import P, Step, step_assigns
 from modeclust.rows.reading import is_sparse
+from modeclust.rows.residents import Residents
 from modeclust.rows.sample import Sample
 from modeclust.rows.units import Units
 
 Doubles = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 # Chunks are kept in memory where they take at most this share of it.
 SHARE_OF_MEMORY = 0.5
-# The labels of so many fits are remembered by a process.
-MOST_FITS = 4
-_memories: OrderedDict[str, dict[int, tuple[int, Memory]]] = OrderedDict()
-_lock = Lock()
-
-
-class Recall(NamedTuple):
-    """Which labels the rows have: those of the nearest of some centroids."""
-
-    fit: str
-    version: int  # the number of passes that assigned
-    centroids: Doubles | None
+# Residents are called together anew after so many of them were lost.
+MOST_LOSSES = 10
 
 
 class DaskRows:
@@ -70,36 +55,70 @@ class DaskRows:
         self.scale = scale
         self._lengths = np.array(chunks.look.lengths)
         self._firsts = np.concatenate([[0], np.cumsum(self._lengths)])[:-1]
-        self._n_clusters = n_clusters
         self._recall = Recall(uuid4().hex, 0, None)
-        self._parts = chunks.prepared(units)
-        if chunks.look.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks():
-            self._parts = _persisted(self._parts)
+        self._keeps = chunks.look.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks()
+        self._residents: Residents | None = None
+        self._n_losses = 0
+        self._chunks = self._kept(
+            on_workers(Chunk.of, *parts, n_clusters)
+            for parts in zip(
+                chunks.prepared(units),
+                self._parts(weight),
+                self._parts(scale),
+                range(len(self._lengths)),
+                self._firsts.tolist(),
+                strict=True,
+            )
+        )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _forget(self._recall.fit)
+        self._residents = None
+        on_chunk.forget(self._recall.fit)
         client = current_client()
         if client is not None:
             with suppress(Exception):  # a worker that is gone has forgotten
-                client.run(_forget, self._recall.fit)
+                client.run(on_chunk.forget, self._recall.fit)
 
     def set_relative_scale(self, scale: Column) -> float:
         """Give each row a local scale over their mean by the weights, and return the mean."""
         mean = self.mean(scale)
         self.scale = scale.over(mean)
+        pairs = zip(self._chunks, self.scale.parts, strict=True)
+        self._chunks = self._kept(on_workers(Chunk.scaled, *pair) for pair in pairs)
+        self._residents = None
         return mean
 
     def reduce(self, step: Step[P]) -> P:
         """Do one pass over the rows, and return what it leaves of all of them."""
-        order = sent((step, self._recall))
-        result: P = merged([self.task(n, _pass, order) for n in self.occupied])
+        result: P = self._pass((step, self._recall))
         if step_assigns(step):
             fit, version, _ = self._recall
             self._recall = Recall(fit, version + 1, step.centroids)  # type: ignore[attr-defined]
         return result
+
+    def _pass(self, order: tuple[Any, Recall]) -> Any:
+        if self._residents is not None:
+            with self._if_lost():
+                return self._residents.reduce(order)
+        there = sent(order)
+        result = merged([self.task(n, on_chunk.go_over, there) for n in self.occupied])
+        client = current_client()
+        if self._keeps and client is not None and self._n_losses < MOST_LOSSES:
+            with self._if_lost():
+                self._residents = Residents(client, [self._chunks[n] for n in self.occupied])
+        return result
+
+    @contextmanager
+    def _if_lost(self) -> Iterator[None]:
+        """Do without residents for a while if a worker is gone."""
+        try:
+            yield
+        except Exception:  # whatever it is: what is wrong with a step comes up again in tasks
+            self._residents = None
+            self._n_losses += 1
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return each row's label by the last pass that assigned."""
@@ -107,12 +126,12 @@ class DaskRows:
 
     def labels_at(self, indices: Indices) -> npt.NDArray[np.int32]:
         """Return the labels of some rows."""
-        found = self._at(_labels_at, indices, sent(self._recall))
+        found = self._at(on_chunk.labels_at, indices, sent(self._recall))
         return np.concatenate([np.empty(0, np.int32), *found])[_places_back(indices)]
 
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
-        together = joined(self._at(_take, indices))
+        together = joined(self._at(on_chunk.take, indices))
         order = _places_back(indices)
         return Sample(together.X[order], together.weight[order])
 
@@ -134,12 +153,14 @@ class DaskRows:
 
     def take_present(self, drawn: dict[int, Indices]) -> Sample:
         """Return rows that were drawn."""
-        tasks = (self.task(n, _take_present, places) for n, places in drawn.items())
+        tasks = (self.task(n, on_chunk.take_present, places) for n, places in drawn.items())
         return joined(computed(*tasks))
 
     def distinct(self) -> Sample:
         """Return one row for each distinct row of all, weighted by all of its kind."""
-        return joined(computed(*(self.task(n, _distinct) for n in self.occupied))).distinct()
+        return joined(
+            computed(*(self.task(n, on_chunk.distinct) for n in self.occupied))
+        ).distinct()
 
     def gather(self) -> Sample:
         """Return all rows, where they are few."""
@@ -152,7 +173,7 @@ class DaskRows:
     def mean(self, column: Column) -> float:
         """Return the mean of a column, by the weights of the rows."""
         parts = enumerate(column.parts)
-        sums = computed(*(self.task(n, _weighted_sum, part) for n, part in parts))
+        sums = computed(*(self.task(n, on_chunk.weighted_sum, part) for n, part in parts))
         total, weight = np.sum(sums, axis=0)
         return float(total / weight)
 
@@ -176,21 +197,18 @@ class DaskRows:
     @property
     def n_chunks(self) -> int:
         """The number of chunks."""
-        return len(self._parts)
+        return len(self._chunks)
 
     def task(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a task that calls a function of one `Chunk` and of other arguments."""
-        return on_workers(
-            _on_chunk,
-            function,
-            self._parts[number],
-            None if self.weight is None else self.weight.parts[number],
-            None if self.scale is None else self.scale.parts[number],
-            number,
-            int(self._firsts[number]),
-            self._n_clusters,
-            *arguments,
-        )
+        return on_workers(function, self._chunks[number], *arguments)
+
+    def _parts(self, column: Column | None) -> list[Any]:
+        return [None] * len(self._lengths) if column is None else column.parts
+
+    def _kept(self, tasks: Iterable[Any]) -> list[Any]:
+        """Return tasks, done already where their results are to stay in memory."""
+        return _persisted(list(tasks)) if self._keeps else list(tasks)
 
     def _at(
         self, function: Callable[..., Any], indices: Indices, *arguments: Any
@@ -245,107 +263,3 @@ def _persisted(tasks: list[Any]) -> list[Any]:
 def _places_back(indices: Indices) -> Indices:
     """Return where each of some indices is among the same in order."""
     return np.argsort(np.argsort(indices, kind="stable"), kind="stable")
-
-
-# What follows runs in tasks.
-
-
-class Chunk(NamedTuple):
-    """The rows of one chunk, as a task has them."""
-
-    X: Any
-    weight: Doubles | None
-    scale: Doubles | None
-    number: int
-    first_row: int
-    n_clusters: int
-
-    def open(self, memory: Memory | None = None) -> MemoryRows:
-        """Return a home of the rows, with what is known of them."""
-        return MemoryRows(
-            self.X,
-            weight=self.weight,
-            scale=self.scale,
-            n_clusters=self.n_clusters,
-            n_jobs=1,
-            first_row=self.first_row,
-            memory=memory,
-        )
-
-    def present(self) -> Sample:
-        """Return the rows of positive weight, and the weights."""
-        if self.weight is None:
-            return Sample(self.X, np.ones(self.X.shape[0]))
-        present = np.flatnonzero(self.weight)
-        if len(present) == len(self.weight):
-            return Sample(self.X, self.weight)
-        return Sample(self.X[present], self.weight[present])
-
-
-def _on_chunk(
-    function: Callable[..., Any], X: Any, weight: Any, scale: Any, *arguments: Any
-) -> Any:
-    number, first_row, n_clusters, *others = arguments
-    weight, scale = (None if c is None else np.asarray(c, np.float64) for c in (weight, scale))
-    return function(Chunk(X, weight, scale, number, first_row, n_clusters), *others)
-
-
-def _pass(chunk: Chunk, order: tuple[Any, Recall]) -> Any:
-    step, recall = order
-    rows = _recalled(chunk, recall, for_means=isinstance(step, MeanStep))
-    partials = rows.reduce(step)
-    _remember(recall, chunk.number, recall.version + step_assigns(step), rows.memory)
-    return partials
-
-
-def _recalled(chunk: Chunk, recall: Recall, *, for_means: bool = False) -> MemoryRows:
-    """Open a chunk with the labels that it has by the passes so far."""
-    with _lock:
-        # Taken out: what a task leaves that does not end is of no use.
-        version, memory = _memories.get(recall.fit, {}).pop(chunk.number, (-1, None))
-    if version == recall.version:
-        return chunk.open(memory)
-    rows = chunk.open()
-    if recall.centroids is not None:
-        again: Any = ModeStep(recall.centroids, GAUSSIAN, inverse_squared_bandwidth=0.0)
-        rows.reduce(MeanStep(recall.centroids) if for_means else again)
-    return rows
-
-
-def _remember(recall: Recall, number: int, version: int, memory: Memory) -> None:
-    with _lock:
-        _memories.setdefault(recall.fit, {})[number] = (version, memory)
-        _memories.move_to_end(recall.fit)
-        while len(_memories) > MOST_FITS:
-            _memories.popitem(last=False)
-
-
-def _forget(fit: str) -> None:
-    with _lock:
-        _memories.pop(fit, None)
-
-
-def _labels_at(chunk: Chunk, indices: Indices, recall: Recall) -> npt.NDArray[np.int32]:
-    rows = _recalled(chunk, recall)
-    labels = rows.labels_at(indices)
-    _remember(recall, chunk.number, recall.version, rows.memory)
-    return labels
-
-
-def _take(chunk: Chunk, indices: Indices) -> Sample:
-    return chunk.open().take(indices)
-
-
-def _take_present(chunk: Chunk, places: Indices) -> Sample:
-    X, weight = chunk.present()
-    return Sample(X[places], weight[places])
-
-
-def _distinct(chunk: Chunk) -> Sample:
-    return chunk.open().distinct()
-
-
-def _weighted_sum(chunk: Chunk, values: Any) -> tuple[float, float]:
-    values = np.asarray(values, dtype=np.float64)
-    weight = np.ones(len(values)) if chunk.weight is None else chunk.weight
-    return float(values @ weight), float(weight.sum())
