@@ -15,7 +15,14 @@ LLOYD = "scikit-learn Lloyd"
 ELKAN = "scikit-learn Elkan"
 INTELEX = "scikit-learn-intelex"
 FAISS = "faiss"
-MODULES = {INTELEX: "sklearnex", FAISS: "faiss", "kmedoids": "kmedoids"}
+DASK, DASK_ML = "dask", "dask-ml"
+MODULES = {
+    INTELEX: "sklearnex",
+    FAISS: "faiss",
+    "kmedoids": "kmedoids",
+    DASK: "distributed",
+    DASK_ML: "dask_ml",
+}
 
 
 class Means(NamedTuple):

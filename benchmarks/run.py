@@ -14,6 +14,7 @@ from pathlib import Path
 
 import environment
 from bounds import measure_bounds
+from chunks import measure_chunks, measure_scale
 from effort import Effort
 from fits import measure_kmeans, measure_whole_fit
 from growth import CURVES, measure_growth
@@ -40,6 +41,8 @@ SINGLE = {
     "laplacian-quality": measure_quality,
     "laplacian-bound": measure_bound,
     "laplacian-authors": measure_authors,
+    "chunks": measure_chunks,
+    "scale": measure_scale,
     "bounds": measure_bounds,
     "start": measure_start,
 }
@@ -64,6 +67,8 @@ def main():
         "laplacian-quality": {},
         "laplacian-bound": {},
         "laplacian-authors": {},
+        "chunks": {},
+        "scale": {},
         "bounds": [],
         "start": {},
     }

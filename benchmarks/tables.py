@@ -29,6 +29,9 @@ def to_markdown(results) -> str:
         _laplacian_quality,
         _laplacian_bound,
         _laplacian_authors,
+        _chunks,
+        _chunk_means,
+        _scale,
         _bounds,
         _start,
         _problems,
@@ -399,6 +402,79 @@ def _bounds_of(part):
         f"{searched:.1%}",
         f"{min(1.0, searched / ratio['median']):.0%}",
     ]
+
+
+def _chunks(results):
+    if not (part := results["chunks"]):
+        return ""
+    rows = [
+        [name, _spread(own["ratio"]), _seconds(own), str(own["iterations"][-1])]
+        for name, own in part["contestants"].items()
+    ]
+    return _section(
+        f"Chunks of a Dask cluster: {part['data']}",
+        ["", "time / in memory", "seconds", "iterations"],
+        rows,
+        f"{part['run']}. The chunks are in the memory of the workers before the time begins. "
+        f"Centroids differ by at most {part['farthest']:.2g}. {part['n_passes']} passes, in the "
+        f"median of {1e3 * part['pass_seconds']['median']:.0f} ms; from one of K-modes "
+        f"{part['bytes_back']['median']:,.0f} bytes come back to the client.",
+    )
+
+
+def _chunk_means(results):
+    if not (part := results["chunks"]):
+        return ""
+    rows = [
+        [
+            name,
+            _spread(own["ratio"]),
+            _seconds(own),
+            str(own["iterations"][-1]),
+            f"{own['inertia']:.6f}",
+        ]
+        for name, own in part["means"].items()
+    ]
+    return _section(
+        f"K-means on a Dask cluster: {part['data']}",
+        ["", "time / in memory", "seconds", "iterations", "inertia / in memory"],
+        rows,
+        "From one start, at most 20 iterations, tol=0. dask-ml runs on the same 2 processes.",
+    )
+
+
+def _scale(results):
+    if not (part := results["scale"]):
+        return ""
+    rows = [
+        [
+            f"{run['n_rows']:,}",
+            str(run["n_passes"]),
+            f"{run['predicted']:.1f}",
+            f"{run['seconds']:.1f}",
+            f"{run['seconds'] / run['predicted']:.2f}",
+            f"{run['whole_fit']:.1f}",
+            f"{run['bytes_back']['median']:,.0f}",
+        ]
+        for run in part["runs"]
+    ]
+    return _section(
+        f"Passes predicted: rows of {part['n_features']} float32, K={part['n_clusters']}, "
+        f"{part['n_workers']} worker processes",
+        [
+            "rows",
+            "passes",
+            "predicted s",
+            "measured s",
+            "measured / predicted",
+            "whole fit s",
+            "bytes back",
+        ],
+        rows,
+        f"From a fit of {part['rows']:,} rows: a pass takes "
+        f"{1e9 * part['seconds_per_row_and_pass']:.1f} ns for each row, and, from one of 1,000 "
+        f"rows, {1e3 * part['latency']:.1f} ms beside that.",
+    )
 
 
 def _start(results):

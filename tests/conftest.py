@@ -34,3 +34,17 @@ def authors_result():
             return dict(file)
 
     return load
+
+
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """Two worker processes with one thread each; one that is killed is started again."""
+    distributed = pytest.importorskip("distributed")
+    from modeclust import KModes
+
+    # Compiled by one process, and not by each.
+    KModes(2, n_bandwidths=2, bandwidth=1.0).fit(np.random.default_rng(0).normal(size=(50, 2)))
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
+        yield cluster

@@ -1,9 +1,5 @@
 """The same fit in memory and in the chunks of a Dask collection."""
 
-import os
-import pickle
-import signal
-import threading
 from itertools import pairwise
 
 import numpy as np
@@ -12,12 +8,9 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, MeanShift
-from modeclust.kernels import GAUSSIAN, KERNELS
+from modeclust.kernels import KERNELS
 from modeclust.rows import chunk as on_chunk
 from modeclust.rows import dask as homes
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import Units
-from modeclust.validation import check_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -29,22 +22,13 @@ SCALE = np.linspace(0.5, 2.0, 7000)
 OPTIONS = {"n_clusters": 6, "n_init": 2, "n_bandwidths": 4, "random_state": 0}
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """Two worker processes with one thread each."""
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    ) as cluster:
-        yield cluster
-
-
 @pytest.fixture(params=["threads", "processes"])
 def scheduler(request):
     """Where Dask works: in threads of this process, or in processes of a cluster."""
     if request.param == "threads":
         yield request.param
     else:
-        with distributed.Client(request.getfixturevalue("cluster")):
+        with distributed.Client(request.getfixturevalue("dask_cluster")):
             yield request.param
 
 
@@ -209,34 +193,9 @@ class TestWhatIsLost:
         found = KModes(**OPTIONS).fit(chunked(X))
         assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
 
-    def test_a_worker_that_is_killed(self):
-        rows = da.from_array(X, chunks=(500, 4))
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            whole = KModes(**OPTIONS).fit(rows)
-            (first, *_) = client.run(os.getpid).values()
-            killer = threading.Timer(0.3, os.kill, (first, signal.SIGKILL))
-            killer.start()
-            found = [KModes(**OPTIONS).fit(rows) for _ in range(3)]
-            killer.join()
-        for model in found:
-            assert model.path_.centers.tobytes() == whole.path_.centers.tobytes()
-
     def test_nothing_is_left_after_a_fit(self):
         KModes(**OPTIONS).fit(chunked(X))
         assert len(on_chunk._memories) == 0
-
-
-def test_what_reaches_the_client_is_small():
-    chunks = check_rows(da.from_array(X, chunks=(100, 4)), chunked=True)
-    with homes.DaskRows(chunks, Units(), n_clusters=6) as rows:
-        sums = rows.reduce(ModeStep(X[:6], GAUSSIAN, 1.0))
-    assert len(pickle.dumps(sums)) < 8 * 6 * (4 + 8) + 2000
-    assert sums.counts.sum() == 7000
 
 
 class TestBadInput:

@@ -5,6 +5,7 @@ comes back has been merged on the way, in the order of the chunks and always in 
 """
 
 import copy
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -48,8 +49,30 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
     """Return the results of tasks."""
     from dask import compute
 
-    results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
+    client = current_client()
+    try:
+        results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
+    except Exception as error:
+        if client is None or client.status == "running":
+            raise
+        raise ConnectionError(
+            f"The connection to the Dask scheduler at {client.scheduler.address} was lost, and "
+            "the fit with it; where it has a checkpoint, the same call goes on from there."
+        ) from error
     return results
+
+
+def current_client() -> Any:
+    """Return the client of a cluster, or None where Dask works in this process."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import default_client
+
+    try:
+        client = default_client()
+    except ValueError:
+        return None
+    return client if client.status == "running" else None
 
 
 def merged(tasks: Sequence[Any]) -> Any:

@@ -5,7 +5,6 @@ those who have them (`residents`), which spares the scheduler's time. Both give 
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Self
@@ -18,7 +17,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from modeclust.rows import chunk as on_chunk
 from modeclust.rows.chunk import Chunk, Indices, Recall
-from modeclust.rows.chunks import Chunks, Column, computed, merged, on_workers, sent
+from modeclust.rows.chunks import Chunks, Column, computed, current_client, merged, on_workers, sent
 from modeclust.rows.protocols import P, Step, step_assigns
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.residents import Residents
@@ -239,19 +238,6 @@ def memory_for_chunks() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     return float(sum(worker["memory_limit"] or np.inf for worker in workers))
-
-
-def current_client() -> Any:
-    """Return the client of a cluster, or None where Dask works in this process."""
-    if "distributed" not in sys.modules:
-        return None
-    from distributed import default_client
-
-    try:
-        client = default_client()
-    except ValueError:
-        return None
-    return client if client.status == "running" else None
 
 
 def _persisted(tasks: list[Any]) -> list[Any]:

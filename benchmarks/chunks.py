@@ -1,0 +1,234 @@
+"""Rows in the chunks of a Dask cluster: beside memory, beside dask-ml, and as they grow."""
+
+import pickle
+import time
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import environment  # noqa: F401  before what reads it
+import numpy as np
+from effort import Effort
+from peers import DASK, DASK_ML, is_installed
+from quality import assign_rows
+from timing import Run, compare, interleave, seconds, summary
+
+from modeclust import KModes
+from modeclust.rows.dask import DaskRows
+from modeclust.rows.mode_step import ModeStep
+
+MEMORY, CLUSTER = "in memory, 2 threads", "Dask, 2 processes"
+MEANS_MEMORY, MEANS_CLUSTER = "K-means in memory", "K-means on Dask"
+N_WORKERS = 2
+
+
+class Blobs(NamedTuple):
+    """Rows around random centres, which any process makes for itself, chunk by chunk."""
+
+    n_rows: int
+    n_features: int
+    n_clusters: int
+    chunk_rows: int
+
+    def chunk(self, number: int) -> Any:
+        """Return the rows of one chunk."""
+        centers = np.random.default_rng(0).normal(size=(self.n_clusters, self.n_features)) * 10
+        rng = np.random.default_rng([1, number])
+        n_rows = min(self.chunk_rows, self.n_rows - number * self.chunk_rows)
+        rows = rng.standard_normal((n_rows, self.n_features), dtype=np.float32) * 3
+        return rows + centers.astype(np.float32)[rng.integers(self.n_clusters, size=n_rows)]
+
+    def in_memory(self) -> Any:
+        """Return all rows."""
+        return np.concatenate([self.chunk(number) for number in range(self._n_chunks)])
+
+    def in_chunks(self) -> Any:
+        """Return a Dask array that the workers keep."""
+        import dask.array as da
+        from dask import delayed
+        from distributed import wait
+
+        parts = [
+            da.from_delayed(
+                delayed(self.chunk)(number),
+                (min(self.chunk_rows, self.n_rows - first), self.n_features),
+                np.float32,
+            )
+            for number, first in enumerate(range(0, self.n_rows, self.chunk_rows))
+        ]
+        rows = da.concatenate(parts).persist()
+        wait(rows)
+        return rows
+
+    @property
+    def _n_chunks(self) -> int:
+        return -(-self.n_rows // self.chunk_rows)
+
+    def describe(self) -> str:
+        """Return the shape in words."""
+        return (
+            f"blobs {self.n_rows:,} x {self.n_features} float32 in {self._n_chunks} chunks, "
+            f"K={self.n_clusters}"
+        )
+
+
+class Passes:
+    """What passes over chunks take, and how many bytes come back from those of K-modes."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.bytes_back: list[int] = []
+
+    @contextmanager
+    def counted(self):
+        """Look on while the context lasts."""
+        original = DaskRows.reduce
+
+        def reduce(rows, step):
+            took, found = seconds(lambda: original(rows, step))
+            self.seconds.append(took)
+            if isinstance(step, ModeStep):
+                self.bytes_back.append(len(pickle.dumps(found)))
+            return found
+
+        with patch.object(DaskRows, "reduce", reduce):
+            yield self
+
+
+@contextmanager
+def cluster():
+    """Open a cluster of worker processes with one thread each."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=N_WORKERS, threads_per_worker=1, dashboard_address=":0", memory_limit=0
+        ) as workers,
+        Client(workers) as client,
+    ):
+        yield client
+
+
+def measure_chunks(effort: Effort):
+    """Fit the same rows in memory and on two processes, and K-means beside dask-ml's."""
+    if not is_installed(DASK):
+        return None
+    size = 100_000 if effort.quick else 2_000_000
+    blobs = Blobs(size, 32, 50, size // 8)
+    X = blobs.in_memory()
+    start = X[np.random.default_rng(0).choice(size, 50, replace=False)].astype(np.float64)
+    passes = Passes()
+    with cluster():
+        chunks = blobs.in_chunks()
+        contestants = {MEMORY: _modes(X), CLUSTER: _modes(chunks)}
+        small = blobs._replace(n_rows=8_000, chunk_rows=1_000)
+        few = {name: _modes(rows) for name, rows in _both(small)}
+        interleave(few, 1)  # brings the compiled code into each process
+        runs = interleave(contestants, effort.long_repeats)
+        means = {MEANS_MEMORY: _means(X, start), MEANS_CLUSTER: _means(chunks, start)}
+        if is_installed(DASK_ML):
+            means[DASK_ML] = _their_means(chunks, start)
+        mean_runs = interleave(means, effort.long_repeats)
+        with passes.counted():
+            contestants[CLUSTER](0)
+    farthest = np.abs(runs[CLUSTER][0].centers - runs[MEMORY][0].centers).max()
+    inertias = {
+        name: float(assign_rows(X, own[-1].centers)[1].sum()) for name, own in mean_runs.items()
+    }
+    compared = compare(mean_runs, MEANS_MEMORY)
+    for name, own in compared.items():
+        own["inertia"] = inertias[name] / inertias[MEANS_MEMORY]
+    return {
+        "data": blobs.describe(),
+        "run": "KModes(50, n_init=1, bandwidth=6.0)",
+        "contestants": compare(runs, MEMORY),
+        "farthest": float(farthest),
+        "n_passes": len(passes.seconds),
+        "pass_seconds": summary(passes.seconds),
+        "bytes_back": summary(passes.bytes_back),
+        "means": compared,
+    }
+
+
+def _both(blobs):
+    return (MEMORY, blobs.in_memory()), (CLUSTER, blobs.in_chunks())
+
+
+def _model(**options):
+    return KModes(50, n_init=1, random_state=0, **options)
+
+
+def _modes(rows):
+    def fit(_repeat):
+        model = _model(bandwidth=6.0)
+        total, _ = seconds(lambda: model.fit(rows))
+        return Run(total, model.n_iter_, model.cluster_centers_)
+
+    return fit
+
+
+def _means(rows, start):
+    def fit(_repeat):
+        model = KModes(len(start), init=start, bandwidth=np.inf, max_iter=20, tol=0)
+        total, _ = seconds(lambda: model.fit(rows))
+        return Run(total, model.n_iter_, model.cluster_centers_)
+
+    return fit
+
+
+def _their_means(rows, start):
+    from dask_ml.cluster import KMeans
+
+    def fit(_repeat):
+        model = KMeans(len(start), init=start, max_iter=20, tol=0)
+        total, _ = seconds(lambda: model.fit(rows))
+        return Run(total, model.n_iter_, model.cluster_centers_)
+
+    return fit
+
+
+def measure_scale(effort: Effort):
+    """Predict fits of many rows from one of few, and see whether they take so long.
+
+    A fit takes its passes, each of them a time that does not depend on the rows (to reach the
+    workers and to merge) and a time for each row.
+    """
+    if not is_installed(DASK):
+        return None
+    sizes = (20_000, 50_000) if effort.quick else (1_000_000, 10_000_000)
+    few, *many = (sizes[0] // 10, *sizes)
+    found: dict[str, Any] = {"n_workers": N_WORKERS, "n_features": 100, "n_clusters": 50}
+    with cluster():
+        _fit_counted(_wide(few))  # brings the compiled code into each process
+        wait_alone = _fit_counted(_wide(1_000))
+        base = _fit_counted(_wide(few))
+        latency = float(np.median(wait_alone.seconds))
+        each = (sum(base.seconds) - len(base.seconds) * latency) / (few * len(base.seconds))
+        found |= {"rows": few, "latency": latency, "seconds_per_row_and_pass": each, "runs": []}
+        for n_rows in many:
+            passes = _fit_counted(_wide(n_rows))
+            n_passes = len(passes.seconds)
+            found["runs"].append(
+                {
+                    "n_rows": n_rows,
+                    "n_passes": n_passes,
+                    "predicted": n_passes * (latency + each * n_rows),
+                    "seconds": sum(passes.seconds),
+                    "whole_fit": passes.whole,
+                    "bytes_back": summary(passes.bytes_back),
+                }
+            )
+    return found
+
+
+def _wide(n_rows):
+    return Blobs(n_rows, 100, 50, min(100_000, -(-n_rows // 4)))
+
+
+def _fit_counted(blobs):
+    rows, passes = blobs.in_chunks(), Passes()
+    begun = time.perf_counter()
+    with passes.counted():
+        _model(bandwidth=15.0).fit(rows)
+    passes.whole = time.perf_counter() - begun
+    return passes

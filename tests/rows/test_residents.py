@@ -1,0 +1,139 @@
+"""Passes by those who have the chunks: the bits of tasks, whoever has what, and whoever is lost."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
+
+from modeclust import KModes
+from modeclust.kernels import GAUSSIAN
+from modeclust.rows import dask as homes
+from modeclust.rows.chunks import FAN_IN, merge, runs
+from modeclust.rows.mode_step import ModeStep
+from modeclust.rows.residents import Residents, Subtotals
+from modeclust.rows.units import Units
+from modeclust.validation import check_rows
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+X, _ = make_blobs(4000, 3, centers=5, random_state=0)
+MODEL = KModes(5, n_init=2, n_bandwidths=4, bandwidth=1.0, random_state=0)
+
+
+class Sum:
+    """A partial of which the last bits tell in which order it was merged."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def merge(self, other):
+        self.value += other.value
+
+
+@pytest.fixture
+def client(dask_cluster):
+    with distributed.Client(dask_cluster) as client:
+        yield client
+
+
+@given(owners=st.lists(st.integers(0, 4), min_size=1, max_size=150), seed=st.integers(0, 99))
+def test_any_owners_in_any_order_leave_the_bits_of_the_tree(owners, seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=len(owners)) * 10.0 ** rng.integers(-9, 9, len(owners))
+    level = [Sum(value) for value in values]
+    while len(level) > 1:
+        level = [merge(*run) for run in runs(level, FAN_IN)]
+    subtotals = Subtotals(len(owners), {})
+    for owner in rng.permutation(5):
+        has = [number for number in range(len(owners)) if owners[number] == owner]
+        subtotals.merge(Subtotals(len(owners), {number: Sum(values[number]) for number in has}))
+    assert subtotals.total().value == level[0].value
+
+
+def test_neighbours_send_one_subtotal():
+    whole = Subtotals(64, {number: Sum(1.0) for number in range(8, 16)})
+    assert whole.total().value == 8.0
+
+
+def test_residents_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
+    rows = da.from_array(X, chunks=(150, 3))
+    answers = []
+    original = Residents.reduce
+
+    def weighed(self, order):
+        answers.append((order[0], original(self, order)))
+        return answers[-1][1]
+
+    monkeypatch.setattr(Residents, "reduce", weighed)
+    found = MODEL.fit(rows).path_
+    sizes = {len(pickle.dumps(sums)) for step, sums in answers if isinstance(step, ModeStep)}
+    assert len(answers) > 20
+    assert max(sizes) < 8 * 5 * (3 + 8) + 1000  # K (D + a few) numbers, not one for each chunk
+
+    monkeypatch.setattr(homes, "MOST_LOSSES", 0)  # none are called together
+    answers.clear()
+    assert MODEL.fit(rows).path_.centers.tobytes() == found.centers.tobytes()
+    assert not answers
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02])
+def test_a_worker_killed_in_a_pass(client, monkeypatch, delay):
+    rows = da.from_array(X, chunks=(150, 3))
+    whole = MODEL.fit(rows).path_.centers.tobytes()
+    original, calls = Residents.reduce, []
+
+    def fatal(self, order):
+        calls.append(order)
+        if len(calls) == 12:
+            victim = next(iter(client.run(os.getpid).values()))
+            threading.Timer(delay, os.kill, (victim, signal.SIGKILL)).start()
+        return original(self, order)
+
+    monkeypatch.setattr(Residents, "reduce", fatal)
+    assert MODEL.fit(rows).path_.centers.tobytes() == whole
+    assert len(calls) > 20  # they were called together again
+
+
+def test_two_fits_at_once(client):
+    rows = da.from_array(X, chunks=(500, 3))
+    whole = MODEL.fit(rows).path_.centers.tobytes()
+    found = []
+
+    def fit():
+        found.append(KModes(**MODEL.get_params()).fit(rows).path_.centers.tobytes())
+
+    threads = [threading.Thread(target=fit) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [whole] * 3
+
+
+def test_nobody_stays_after_a_fit(client):
+    rows = check_rows(da.from_array(X, chunks=(500, 3)), chunked=True)
+    step = ModeStep(X[:5], GAUSSIAN, 1.0)
+    with homes.DaskRows(rows, Units(), n_clusters=5) as opened:
+        first, second = opened.reduce(step), opened.reduce(step)
+        assert len(present(client)) == len(
+            [chunks for chunks in client.has_what().values() if chunks]
+        )
+    assert first.totals.tobytes() == second.totals.tobytes()
+    deadline = time.monotonic() + 30
+    while present(client):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def present(client):
+    """Return the actors of all workers."""
+    found = client.run(lambda dask_worker: list(dask_worker.state.actors))
+    return [actor for actors in found.values() for actor in actors]
