@@ -49,17 +49,19 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
     """Return the results of tasks."""
     from dask import compute
 
-    client = current_client()
-    try:
-        results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
-    except Exception as error:
-        if client is None or client.status == "running":
-            raise
-        raise ConnectionError(
-            f"The connection to the Dask scheduler at {client.scheduler.address} was lost, and "
-            "the fit with it; where it has a checkpoint, the same call goes on from there."
-        ) from error
-    return results
+    client, lost = current_client(), None
+    if client is None or client.status == "running":
+        try:
+            results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
+            return results
+        except Exception as error:
+            if client is None or client.status == "running":
+                raise
+            lost = error
+    raise ConnectionError(
+        f"The connection to the Dask scheduler at {client.scheduler.address} was lost, and the fit "
+        "with it; where it has a checkpoint, the same call goes on from there."
+    ) from lost
 
 
 def current_client() -> Any:
@@ -69,10 +71,9 @@ def current_client() -> Any:
     from distributed import default_client
 
     try:
-        client = default_client()
+        return default_client()
     except ValueError:
         return None
-    return client if client.status == "running" else None
 
 
 def merged(tasks: Sequence[Any]) -> Any:

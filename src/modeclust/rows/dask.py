@@ -77,7 +77,7 @@ class DaskRows:
         self._residents = None
         on_chunk.forget(self._recall.fit)
         client = current_client()
-        if client is not None:
+        if client is not None and client.status == "running":
             with suppress(Exception):  # a worker that is gone has forgotten
                 client.run(on_chunk.forget, self._recall.fit)
 
