@@ -6,7 +6,7 @@ BENCH_INSTALLED := .venv/.installed-bench
 BROWSER := .venv/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench clean
+.PHONY: help install demo test test-slow lint format bench bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,9 @@ $(BENCH_INSTALLED): $(INSTALLED)
 
 bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
 	$(BIN)/python benchmarks/run.py
+
+bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
+	$(BIN)/python benchmarks/from_disk.py
 
 clean:  ## Remove .venv, caches and what the demo made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out

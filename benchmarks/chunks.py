@@ -32,15 +32,19 @@ class Blobs(NamedTuple):
 
     def chunk(self, number: int) -> Any:
         """Return the rows of one chunk."""
-        centers = np.random.default_rng(0).normal(size=(self.n_clusters, self.n_features)) * 10
         rng = np.random.default_rng([1, number])
         n_rows = min(self.chunk_rows, self.n_rows - number * self.chunk_rows)
         rows = rng.standard_normal((n_rows, self.n_features), dtype=np.float32) * 3
-        return rows + centers.astype(np.float32)[rng.integers(self.n_clusters, size=n_rows)]
+        return rows + self.centers()[rng.integers(self.n_clusters, size=n_rows)]
+
+    def centers(self) -> Any:
+        """Return the centres, all equally likely."""
+        rng = np.random.default_rng(0)
+        return rng.normal(scale=10, size=(self.n_clusters, self.n_features)).astype(np.float32)
 
     def in_memory(self) -> Any:
         """Return all rows."""
-        return np.concatenate([self.chunk(number) for number in range(self._n_chunks)])
+        return np.concatenate([self.chunk(number) for number in range(self.n_chunks)])
 
     def in_chunks(self) -> Any:
         """Return a Dask array that the workers keep."""
@@ -61,13 +65,14 @@ class Blobs(NamedTuple):
         return rows
 
     @property
-    def _n_chunks(self) -> int:
+    def n_chunks(self) -> int:
+        """The number of chunks."""
         return -(-self.n_rows // self.chunk_rows)
 
     def describe(self) -> str:
         """Return the shape in words."""
         return (
-            f"blobs {self.n_rows:,} x {self.n_features} float32 in {self._n_chunks} chunks, "
+            f"blobs {self.n_rows:,} x {self.n_features} float32 in {self.n_chunks} chunks, "
             f"K={self.n_clusters}"
         )
 

@@ -1,0 +1,79 @@
+"""Fit rows of which there are far more on the disk than memory is allowed.
+
+    python benchmarks/from_disk.py [--gigabytes 20] [--memory 4] [--folder DIR]
+
+writes a folder of Parquet files, lets `modeclust fit` stream it in a process that may take no more
+memory than said, looks whether the modes are where the rows were drawn, and removes the files.
+"""
+
+import argparse
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import environment  # noqa: F401  before what reads it
+import numpy as np
+import polars as pl
+from chunks import Blobs
+
+N_FEATURES, N_CLUSTERS, PART_BYTES = 64, 10, 2**28
+GB = 10**9
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--gigabytes", type=float, default=20, help="of float32 on the disk")
+    parser.add_argument("--memory", type=float, default=4, help="in gigabytes, for all of the fit")
+    parser.add_argument("--folder", type=Path, help="where to write; removed at the end")
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="modeclust-", dir=arguments.folder))
+    try:
+        return _run(folder, arguments.gigabytes, arguments.memory)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _run(folder, gigabytes, memory):
+    n_rows = int(gigabytes * GB / (4 * N_FEATURES))
+    blobs = Blobs(n_rows, N_FEATURES, N_CLUSTERS, PART_BYTES // (4 * N_FEATURES))
+    rows = folder / "rows.parquet"
+    rows.mkdir()
+    for number in range(blobs.n_chunks):
+        part = pl.DataFrame(blobs.chunk(number), schema=[f"x{j}" for j in range(N_FEATURES)])
+        part.write_parquet(rows / f"part.{number}.parquet", compression="uncompressed")
+    on_disk = sum(file.stat().st_size for file in rows.iterdir())
+    print(f"{blobs.describe()}: {on_disk / GB:.1f} GB on the disk", flush=True)
+
+    begun = time.perf_counter()
+    command = ["fit", str(rows), "-k", str(N_CLUSTERS), "--bandwidth", "20", "--n-bandwidths", "5"]
+    fit = subprocess.Popen(
+        [sys.executable, "-m", "modeclust", *command, "--n-init", "1", "--stream", "--json"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (int(memory * GB),) * 2),
+    )
+    told = fit.communicate()[0]
+    took = time.perf_counter() - begun
+    if fit.returncode:
+        print(f"the fit failed with {fit.returncode}")
+        return 1
+    peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    found = json.loads(told)
+    centers = pl.read_csv(folder / "rows.modes" / "centers.csv").to_numpy()[:, 2:]
+    gaps = np.linalg.norm(centers[:, None] - blobs.centers()[None], axis=2)
+    print(
+        f"fitted in {took:.0f} s with {found['n_iter']} iterations; most memory held "
+        f"{peak / GB:.2f} GB, allowed {memory:g} GB; each centre has a mode within "
+        f"{gaps.min(axis=0).max():.3g}, where rows scatter by {3 * N_FEATURES**0.5:.0f}"
+    )
+    return 0 if peak <= memory * GB else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
