@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fits import fit_with_checkpoint
+from interruption import Interrupter, assert_same_fit
 from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
@@ -84,33 +85,6 @@ def fit(name, **changes):
         warnings.simplefilter("always")
         model.fit(data, **options)
     return model, [str(warning.message) for warning in caught]
-
-
-def assert_same_fit(one, other):
-    """Assert that two models differ in nothing but where their checkpoints were."""
-    free = {"checkpoint", "keep_checkpoint", "random_state", "verbose", "n_jobs"}
-    ours, theirs = ({k: v for k, v in vars(m).items() if k not in free} for m in (one, other))
-    assert_same(ours, theirs)
-
-
-class Interrupter:
-    """Interrupts a fit after so many calls of a method."""
-
-    def __init__(self, monkeypatch, cls, name):
-        self.n_calls, self.stop_after = 0, None
-        original = getattr(cls, name)
-
-        def call(*arguments):
-            result = original(*arguments)
-            self.n_calls += 1
-            if self.n_calls == self.stop_after:
-                raise KeyboardInterrupt
-            return result
-
-        monkeypatch.setattr(cls, name, call)
-
-    def stop(self, after):
-        self.n_calls, self.stop_after = 0, after
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -600,16 +601,20 @@ class KModes(
         ) as problem:
             problem.set_scale(scale)
             checkpoint.resume(problem)
-            checkpoint.target = checkpoint.target or resolve_bandwidth(
-                problem.units,
-                problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
-                weight,
-                self.bandwidth,
-                local=self.adaptive,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-            target, local = checkpoint.target
+            target, local = checkpoint.target or (self.bandwidth, None)
+            if local is None:
+                # A seed draws what `estimate_bandwidth` does; a generator draws on.
+                has_seed = isinstance(self.random_state, Integral)
+                target, local = resolve_bandwidth(
+                    problem.units,
+                    problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
+                    weight,
+                    target,
+                    local=self.adaptive,
+                    random_state=self.random_state if has_seed else rng,
+                    n_jobs=self.n_jobs,
+                )
+            checkpoint.target = float(target), local
             self._check_start(target)
             problem.set_scale(local)
             yield problem, float(problem.inward_bandwidth(target))
