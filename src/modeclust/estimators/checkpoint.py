@@ -16,6 +16,7 @@ from modeclust import __version__
 from modeclust.algorithms.solve import State
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
 from modeclust.exceptions import CheckpointError, CheckpointWarning
+from modeclust.files import remove_parts
 from modeclust.persistence import Document, Kind, read_document, write_document
 from modeclust.rows.chunks import Column
 from modeclust.rows.dask import DaskRows
@@ -136,11 +137,13 @@ class Checkpoint:
                 self._warn(f"be written, and the fit goes on: {error}.", stacklevel=8)
 
     def end(self) -> None:
-        """Remove the file of a fit that is done, unless it is to be kept."""
-        if self.file is None or self._keep:
+        """Remove what killed fits left, and the file of this one unless it is to be kept."""
+        if self.file is None:
             return
         try:
-            Path(os.path.realpath(self.file)).unlink(missing_ok=True)
+            remove_parts(self.file)
+            if not self._keep:
+                Path(os.path.realpath(self.file)).unlink(missing_ok=True)
         except OSError as error:
             self._warn(f"be removed: {error}.", stacklevel=7)
 
