@@ -518,6 +518,44 @@ def test_a_checkpoint_that_cannot_be_removed_spoils_no_fit(tmp_path, monkeypatch
     assert len(model.path_) == 5
 
 
+@pytest.mark.parametrize("after", [1, 4, 7])
+def test_the_first_batch_of_a_stream_is_a_fit_with_a_checkpoint(after, writes, tmp_path):
+    file, batches = tmp_path / "c", (X[:400], X[400:500], X[500:])
+    whole = KModes(6, **QUICK)
+    for batch in batches:
+        whole.partial_fit(batch)
+    writes.stop(after)
+    model = KModes(6, checkpoint=file, keep_checkpoint=True, **QUICK)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(batches[0])
+    assert not hasattr(model, "n_steps_")
+    writes.stop(None)
+    with pytest.raises(CheckpointError, match=r"is \(400, 5\) there and \(100, 5\) here"):
+        model.partial_fit(batches[1])
+    model.set_params(half_life=99).partial_fit(batches[0])  # which is for later batches
+    content, n_writes = file.read_bytes(), writes.n_calls
+    again = KModes(6, checkpoint=file, keep_checkpoint=True, **QUICK).fit(batches[0])
+    for batch in batches[1:]:
+        model.set_params(half_life=np.inf).partial_fit(batch)
+        again.partial_fit(batch)
+    assert_same_fit(model, whole)
+    assert_same_fit(again, whole)
+    assert writes.n_calls == n_writes
+    assert file.read_bytes() == content
+
+
+def test_a_warning_of_the_first_batch_points_at_the_caller(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("modeclust.estimators.checkpoint.write_document", full)
+    for method in ("fit", "partial_fit"):
+        model = KModes(6, checkpoint=tmp_path / "c", **QUICK)
+        with pytest.warns(CheckpointWarning, match="No space left") as caught:
+            getattr(model, method)(X)
+        assert [one.filename for one in caught] == [__file__]
+
+
 @pytest.mark.parametrize("keep", [True, False])
 def test_what_killed_fits_left_of_it_is_removed(keep, tmp_path):
     unused_name(tmp_path / "c").touch()

@@ -129,8 +129,10 @@ class KModes(
     checkpoint : str, path-like or None, default=None
         A file to write how far the fit has come to, after each restart and bandwidth. Where it
         is there already, the fit goes on from it and ends with the same bits; one of other
-        data or parameters is refused. Of `random_state` only a seed is compared, and of a
-        callable `init` its name. One file is for one fit at a time.
+        data or parameters, or of other chunks of a Dask collection, is refused. Of
+        `random_state` only a seed is compared, and of a callable `init` its name. One file is
+        for one fit at a time. `partial_fit` uses it for the first batch, which is a fit, and
+        not for others.
     keep_checkpoint : bool, default=False
         Whether the checkpoint stays when the fit is done; the same call then returns at once.
     verbose : int, default=0
