@@ -1,10 +1,18 @@
-"""Fits that other processes can import."""
+"""Fits that other processes can import, or are killed in."""
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
 
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
 
 X, _ = make_blobs(40_000, 3, centers=5, random_state=0)
+OPTIONS = {"bandwidth": 0.5, "n_bandwidths": 20, "path_iter": 3, "n_init": 20, "random_state": 0}
 
 
 def centers(n_jobs=2):
@@ -13,16 +21,41 @@ def centers(n_jobs=2):
     return model.fit(X).cluster_centers_.tobytes()
 
 
-def fit_with_checkpoint(folder):
-    """Fit for a few seconds, from a checkpoint if there is one, and save the model."""
-    model = KModes(
-        10,
-        bandwidth=0.5,
-        n_bandwidths=30,
-        path_iter=3,
-        n_init=30,
-        random_state=0,
-        checkpoint=folder / "checkpoint",
-    )
-    (folder / "begun").touch()
-    model.fit(X).save(folder / "model.npz")
+def fit_in_a_copy(folder, name, may_go_on):
+    """Fit in a copy of this process, as long as it may; return whether it came to the end."""
+    pid = os.fork()
+    if pid == 0:
+        file = folder / "checkpoint"
+        KModes(5, **OPTIONS, checkpoint=file).fit(X[:4000]).save(folder / name)
+        os._exit(0)
+    begun = time.monotonic()
+    ended = 0
+    while not ended and may_go_on(time.monotonic() - begun):
+        time.sleep(0.0005)
+        ended, status = os.waitpid(pid, os.WNOHANG)
+    if not ended:
+        os.kill(pid, signal.SIGKILL)
+        _, status = os.waitpid(pid, 0)
+    assert status in (0, signal.SIGKILL)
+    return status == 0
+
+
+def kill_ten_times(folder):
+    """Save a model that was fitted at once, and those of fits killed ten times in all."""
+    KModes(5, **OPTIONS, n_jobs=1).fit(X[:4000])  # loads all that is compiled
+    begun = time.monotonic()
+    assert fit_in_a_copy(folder, "whole.npz", lambda _: True)
+    length = time.monotonic() - begun
+    # Once where there is a checkpoint for sure.
+    checkpoint = folder / "checkpoint"
+    assert not fit_in_a_copy(folder, "0.npz", lambda _: not checkpoint.exists())
+    n_killed, moments = 0, random.Random(0)
+    while n_killed < 10:
+        moment = moments.uniform(0, length / 2)
+        name = f"{n_killed}.npz"
+        n_killed += not fit_in_a_copy(folder, name, lambda passed, moment=moment: passed < moment)
+    assert fit_in_a_copy(folder, "10.npz", lambda _: True)
+
+
+if __name__ == "__main__":
+    kill_ten_times(Path(sys.argv[1]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from modeclust.files import written
+from modeclust.files import remove_parts, unused_name, written
 
 
 def test_appears_only_when_complete(tmp_path):
@@ -84,3 +84,21 @@ def test_a_name_as_long_as_names_can_be(tmp_path):
     with written(path):
         pass
     assert path.exists()
+
+
+def test_what_a_killed_process_left_can_be_removed(tmp_path):
+    path = tmp_path / "[a]"
+    (tmp_path / "link").symlink_to(path)
+    others = [tmp_path / "link", unused_name(tmp_path / "b"), tmp_path / ".modeclust-.part"]
+    for left in (*others[1:], unused_name(path), unused_name(path)):
+        left.touch()
+    remove_parts(tmp_path / "link")
+    assert sorted(tmp_path.iterdir()) == sorted(others)
+
+
+def test_one_that_writes_on_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(FileNotFoundError, match="/a'"), written(path):
+        remove_parts(path)
+    assert path.read_bytes() == b"old"

@@ -1,6 +1,7 @@
 """Files that are written wholly or not at all."""
 
 import errno
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -11,7 +12,22 @@ from typing import BinaryIO
 
 def unused_name(path: str | os.PathLike[str]) -> Path:
     """Return a hidden name beside `path` for what is to be renamed to it."""
-    return Path(path).with_name(f".modeclust-{secrets.token_hex(6)}.part")
+    return Path(path).with_name(f"{_mark(Path(path))}{secrets.token_hex(6)}.part")
+
+
+def remove_parts(path: str | os.PathLike[str]) -> None:
+    """Remove what processes left that were killed while they wrote `path`.
+
+    One that is writing it fails then, and leaves the old file.
+    """
+    target = Path(os.path.realpath(path))
+    for part in target.parent.glob(f"{_mark(target)}*.part"):
+        part.unlink(missing_ok=True)
+
+
+def _mark(path: Path) -> str:
+    """Return how all hidden names for a path begin, which may be as long as names can be."""
+    return f".modeclust-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
 
 
 def shown(path: str | os.PathLike[str]) -> str:

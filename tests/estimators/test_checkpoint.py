@@ -1,35 +1,34 @@
 """Fits that are interrupted, and go on to the same bits."""
 
-import multiprocessing
-import random
 import resource
-import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
+import fits
 import numpy as np
 import pytest
-from fits import fit_with_checkpoint
+from interruption import Interrupter, assert_same_fit
 from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, load
 from modeclust.algorithms import homotopy
+from modeclust.algorithms.bandwidth import choose_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint, describe_checkpoint
 from modeclust.exceptions import CheckpointError, CheckpointWarning, ModelFileError
+from modeclust.files import unused_name
 from modeclust.rows.memory import MemoryRows
 
 X, _ = make_blobs(600, 5, centers=6, cluster_std=3.0, random_state=0)
-MANY, _ = make_blobs(6000, 3, centers=6, cluster_std=2.0, random_state=1)
 LONG, _ = make_blobs(300, 1024, centers=70, cluster_std=4.0, random_state=2)
 CSR = sparse.csr_array(np.where(X > 0, X, 0.0))
 WEIGHT = np.arange(600) % 4 / 2.0
 SCALE = 0.5 + np.arange(600) % 3
 MANY_LONG = {"n_clusters": 70, "bandwidth": 100.0, "n_bandwidths": 2, "n_init": 1}
+SAMPLED = {"bandwidth": "knn", "random_state": None}
 QUICK = {"bandwidth": 2.0, "n_bandwidths": 4, "n_init": 2, "random_state": 0}
 
 
@@ -56,12 +55,8 @@ FITS = {
     "offset, float32": ({}, (X + 1e5).astype(np.float32), {"sample_scale": SCALE}),
     "huge": ({"bandwidth": 2e30}, X * 1e30, {}),
     "adaptive": ({"adaptive": True, "bandwidth": "knn"}, X, {}),
-    "adaptive, sampled": (
-        {"adaptive": True, "bandwidth": "knn", "random_state": None},
-        MANY,
-        {},
-    ),
-    "no seed": ({"bandwidth": "knn", "random_state": None}, MANY, {}),
+    "adaptive, sampled": ({"adaptive": True, **SAMPLED}, X, {}),
+    "no seed": (SAMPLED, X, {}),
     "random": ({"init": "random", "n_init": 5}, X, {}),
     "callable": ({"init": first_rows}, X, {}),
     "array": ({"init": X[:6]}, X, {}),
@@ -76,6 +71,25 @@ FITS = {
 }
 
 
+# What each of the others does besides one of these takes long to try all over.
+TELLING = {
+    "two iterations",
+    "converged everywhere",
+    "K-means",
+    "CSR",
+    "offset, float32",
+    "adaptive, sampled",
+    "callable",
+    "array",
+}
+
+
+def each(names, *, telling=TELLING):
+    """Return a mark that tries some names, and those less telling only in slow tests."""
+    marks = {name: [pytest.mark.slow] * (name not in telling) for name in names}
+    return pytest.mark.parametrize("name", [pytest.param(n, marks=marks[n]) for n in names])
+
+
 def fit(name, **changes):
     """Return a fitted model, and what it warned of."""
     parameters, data, options = FITS[name]
@@ -86,31 +100,10 @@ def fit(name, **changes):
     return model, [str(warning.message) for warning in caught]
 
 
-def assert_same_fit(one, other):
-    """Assert that two models differ in nothing but where their checkpoints were."""
-    free = {"checkpoint", "keep_checkpoint", "random_state", "verbose", "n_jobs"}
-    ours, theirs = ({k: v for k, v in vars(m).items() if k not in free} for m in (one, other))
-    assert_same(ours, theirs)
-
-
-class Interrupter:
-    """Interrupts a fit after so many calls of a method."""
-
-    def __init__(self, monkeypatch, cls, name):
-        self.n_calls, self.stop_after = 0, None
-        original = getattr(cls, name)
-
-        def call(*arguments):
-            result = original(*arguments)
-            self.n_calls += 1
-            if self.n_calls == self.stop_after:
-                raise KeyboardInterrupt
-            return result
-
-        monkeypatch.setattr(cls, name, call)
-
-    def stop(self, after):
-        self.n_calls, self.stop_after = 0, after
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    """Let rules for the bandwidth draw some rows, which they otherwise do from 5,000 on."""
+    monkeypatch.setitem(choose_bandwidth.__kwdefaults__, "n_samples", 200)
 
 
 @pytest.fixture
@@ -131,7 +124,7 @@ def interrupt(writes, after, file, name="plain", **changes):
     writes.stop(None)
 
 
-@pytest.mark.parametrize("name", FITS)
+@each(FITS)
 def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_path):
     np.random.seed(7)
     file = tmp_path / "checkpoint"
@@ -157,7 +150,7 @@ def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_p
         assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["plain", "one iteration", "adaptive"])
+@each(["plain", "one iteration", "adaptive"], telling={"one iteration"})
 def test_a_fit_interrupted_in_any_pass_goes_on_to_the_same_bits(name, passes, tmp_path):
     file = tmp_path / "checkpoint"
     whole, _ = fit(name)
@@ -396,7 +389,7 @@ def test_a_flipped_bit_anywhere_is_seen_or_changes_nothing(small):
     model, content = small
     file, whole = model.checkpoint, Checkpoint.of(model)._found
     messages = []
-    for position in range(0, len(content), 3):
+    for position in range(0, len(content), 11):
         damaged = bytearray(content)
         damaged[position] ^= 1 << (position % 8)
         file.write_bytes(damaged)
@@ -405,7 +398,7 @@ def test_a_flipped_bit_anywhere_is_seen_or_changes_nothing(small):
         except CheckpointError as error:
             messages.append(str(error))
         assert file.read_bytes() == damaged
-    assert len(messages) > len(content) / 6
+    assert len(messages) > len(content) / 22
     assert all(str(file) in message for message in messages)
 
 
@@ -525,6 +518,51 @@ def test_a_checkpoint_that_cannot_be_removed_spoils_no_fit(tmp_path, monkeypatch
     assert len(model.path_) == 5
 
 
+@pytest.mark.parametrize("after", [1, 4, 7])
+def test_the_first_batch_of_a_stream_is_a_fit_with_a_checkpoint(after, writes, tmp_path):
+    file, batches = tmp_path / "c", (X[:400], X[400:500], X[500:])
+    whole = KModes(6, **QUICK)
+    for batch in batches:
+        whole.partial_fit(batch)
+    writes.stop(after)
+    model = KModes(6, checkpoint=file, keep_checkpoint=True, **QUICK)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(batches[0])
+    assert not hasattr(model, "n_steps_")
+    writes.stop(None)
+    with pytest.raises(CheckpointError, match=r"is \(400, 5\) there and \(100, 5\) here"):
+        model.partial_fit(batches[1])
+    model.set_params(half_life=99).partial_fit(batches[0])  # which is for later batches
+    content, n_writes = file.read_bytes(), writes.n_calls
+    again = KModes(6, checkpoint=file, keep_checkpoint=True, **QUICK).fit(batches[0])
+    for batch in batches[1:]:
+        model.set_params(half_life=np.inf).partial_fit(batch)
+        again.partial_fit(batch)
+    assert_same_fit(model, whole)
+    assert_same_fit(again, whole)
+    assert writes.n_calls == n_writes
+    assert file.read_bytes() == content
+
+
+def test_a_warning_of_the_first_batch_points_at_the_caller(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("modeclust.estimators.checkpoint.write_document", full)
+    for method in ("fit", "partial_fit"):
+        model = KModes(6, checkpoint=tmp_path / "c", **QUICK)
+        with pytest.warns(CheckpointWarning, match="No space left") as caught:
+            getattr(model, method)(X)
+        assert [one.filename for one in caught] == [__file__]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_what_killed_fits_left_of_it_is_removed(keep, tmp_path):
+    unused_name(tmp_path / "c").touch()
+    KModes(6, checkpoint=tmp_path / "c", keep_checkpoint=keep, **QUICK).fit(X)
+    assert list(tmp_path.iterdir()) == [tmp_path / "c"] * keep
+
+
 def test_merging_has_no_checkpoint(tmp_path):
     model = KModes(6, checkpoint=tmp_path / "c", **QUICK).fit(X)
     (tmp_path / "c").write_text("something else")
@@ -546,43 +584,10 @@ def test_estimators_without_checkpoints_write_none(tmp_path, monkeypatch):
 
 
 def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(tmp_path):
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["modeclust.estimators.kmodes"])  # imported once for all
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-
-    def run(folder, may_go_on):
-        """Fit in another process, as long as it may; return how that ended."""
-        (folder / "begun").unlink(missing_ok=True)
-        process = context.Process(target=fit_with_checkpoint, args=(folder,))
-        process.start()
-        while process.is_alive() and not (folder / "begun").exists():
-            time.sleep(0.01)
-        begun = time.monotonic()
-        while process.is_alive() and may_go_on(time.monotonic() - begun):
-            time.sleep(0.001)
-        process.kill()
-        process.join()
-        return process.exitcode
-
-    def check_same():
-        models = [load(folder / "model.npz") for folder in (whole, killed)]
-        assert_same_fit(*models)
-        assert not (killed / "checkpoint").exists()
-
-    whole.mkdir()
-    killed.mkdir()
-    begun = time.monotonic()
-    assert run(whole, lambda _: True) == 0
-    length = time.monotonic() - begun
-    # Once where there is a checkpoint for sure.
-    assert run(killed, lambda _: not (killed / "checkpoint").exists()) == -signal.SIGKILL
-    n_killed, moments = 0, random.Random(0)
-    while n_killed < 10:
-        moment = moments.uniform(0, length / 2)
-        if run(killed, lambda passed, moment=moment: passed < moment) == 0:
-            check_same()
-            (killed / "model.npz").unlink()
-        else:
-            n_killed += 1
-    assert run(killed, lambda _: True) == 0
-    check_same()
+    # In a process without threads, which has all loaded and lets fits be killed in copies of it.
+    subprocess.run([sys.executable, fits.__file__, str(tmp_path)], check=True)
+    first, *others = [load(path) for path in sorted(tmp_path.glob("*.npz"))]
+    assert others
+    for model in others:
+        assert_same_fit(model, first)
+    assert not (tmp_path / "checkpoint").exists()

@@ -48,7 +48,8 @@ def choose_bandwidth(
 ) -> tuple[float, Doubles | None]:
     """Return the bandwidth by a rule, or as given, and the local scales if wanted.
 
-    `X` is in units that suit it. Rows of weight 0 get a scale of 1.
+    `X` is in units that suit it. Rows of weight 0 get a scale of 1. The scales are drawn first:
+    one generator gives the same with any rule.
     """
     present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
     rows = X if isinstance(present, slice) else X[present]
@@ -59,11 +60,11 @@ def choose_bandwidth(
         "rng": check_random_state(random_state),
         "n_jobs": thread_count(n_jobs),
     }
+    scales = None
+    if local:
+        scales = np.ones(X.shape[0])
+        scales[present] = local_scales(rows, weights, **options)
     bandwidth = global_bandwidth(rows, weights, rule, **options) if isinstance(rule, str) else rule
-    if not local:
-        return bandwidth, None
-    scales = np.ones(X.shape[0])
-    scales[present] = local_scales(rows, weights, **options)
     return bandwidth, scales
 
 

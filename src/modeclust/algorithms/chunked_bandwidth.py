@@ -49,8 +49,9 @@ def choose_chunked_bandwidth(
             n_jobs=1,
         )
         return bandwidth, None if scales is None else Column.of(rows.split(scales))
+    column = _local_scales(rows, n_neighbors, n_samples, rng) if local else None
     bandwidth = _global(rows, rule, n_neighbors, n_samples, rng) if isinstance(rule, str) else rule
-    return bandwidth, _local_scales(rows, n_neighbors, n_samples, rng) if local else None
+    return bandwidth, column
 
 
 def _global(

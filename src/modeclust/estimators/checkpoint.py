@@ -4,6 +4,7 @@ import copy
 import errno
 import os
 import warnings
+from itertools import groupby
 from numbers import Real
 from pathlib import Path
 from typing import Any, Self
@@ -15,16 +16,21 @@ from modeclust import __version__
 from modeclust.algorithms.solve import State
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
 from modeclust.exceptions import CheckpointError, CheckpointWarning
+from modeclust.files import remove_parts
 from modeclust.persistence import Document, Kind, read_document, write_document
+from modeclust.rows.chunks import Column
+from modeclust.rows.dask import DaskRows
 from modeclust.rows.digest_step import DigestStep, digest
 from modeclust.validation import Doubles, is_array
 
 CHECKPOINT = Kind("checkpoint", "fit", "Remove it to begin anew.", CheckpointError)
 CLASS_NAME = "Checkpoint"
 # Parameters that change no bit of the result.
-FREE = {"n_jobs", "verbose", "checkpoint", "keep_checkpoint"}
+FREE = {"n_jobs", "verbose", "checkpoint", "keep_checkpoint", "half_life"}
+# Lengths of chunks are told one by one up to so many characters.
+LONGEST = 60
 # Fields of a state that matter only of the last one.
-LARGE = ("centroids", "labels", "memberships", "history")
+LAST = ("centroids", "labels", "memberships", "history", "mass", "reference")
 
 
 class Checkpoint:
@@ -36,7 +42,7 @@ class Checkpoint:
 
     def __init__(self, file: str | os.PathLike[str] | None = None, *, keep: bool = False) -> None:
         self.file = file
-        self.target: tuple[float, Doubles | None] | None = None  # the bandwidth, local scales
+        self.target: tuple[float, Any] | None = None  # the bandwidth, local scales
         self.n_restarts = 0
         self.best: State | None = None  # of these restarts
         self.bandwidths: Doubles | None = None  # of the path, in the units of the problem
@@ -80,15 +86,18 @@ class Checkpoint:
             return
         found = self._found
         self._compare(found["facts"], found["contents"])
-        self._rng.set_state(found["generator"])
         self.target = found["target"]
         self.n_restarts = found["n_restarts"]
         self.bandwidths = found["bandwidths"]
 
     def restore(self, record: Record) -> None:
-        """Put the states that were found into a new record, or see which restart was best."""
+        """Put the states that were found into a new record, or see which restart was best.
+
+        Only now the generator is as it was then: what is found again before draws as it did.
+        """
         if self._found is None:
             return
+        self._rng.set_state(self._found["generator"])
         states = _unpack(self._found["states"])
         shape = record.centers.shape[1:]
         if any(np.shape(state.centroids) != shape for state in states[-1:]):
@@ -113,7 +122,7 @@ class Checkpoint:
             "contents": self._contents,
             "begun": self._begun,
             "generator": self._rng.get_state(legacy=False),
-            "target": self.target,
+            "target": self._lasting_target,
             "n_restarts": self.n_restarts,
             "bandwidths": self.bandwidths,
             "states": _pack(record.states or best),
@@ -125,16 +134,26 @@ class Checkpoint:
         except OSError as error:
             if not self._has_warned:
                 self._has_warned = True
-                self._warn(f"be written, and the fit goes on: {error}.", stacklevel=7)
+                self._warn(f"be written, and the fit goes on: {error}.", stacklevel=8)
 
     def end(self) -> None:
-        """Remove the file of a fit that is done, unless it is to be kept."""
-        if self.file is None or self._keep:
+        """Remove what killed fits left, and the file of this one unless it is to be kept."""
+        if self.file is None:
             return
         try:
-            Path(os.path.realpath(self.file)).unlink(missing_ok=True)
+            remove_parts(self.file)
+            if not self._keep:
+                Path(os.path.realpath(self.file)).unlink(missing_ok=True)
         except OSError as error:
-            self._warn(f"be removed: {error}.", stacklevel=6)
+            self._warn(f"be removed: {error}.", stacklevel=7)
+
+    @property
+    def _lasting_target(self) -> tuple[float, Doubles | None] | None:
+        """The target without scales that are on workers, which are to be found again."""
+        if self.target is None:
+            return None
+        bandwidth, scales = self.target
+        return bandwidth, None if isinstance(scales, Column) else scales
 
     @property
     def _name(self) -> str:
@@ -219,7 +238,20 @@ def shape_of(problem: Problem) -> dict[str, str]:
         "the shape of X": str((rows.n_rows, rows.n_features)),
         "the dtype of X": str(rows.dtype),
         "X": "sparse" if rows.is_sparse else "dense",
+        "the place of X": place_of(problem),
     }
+
+
+def place_of(problem: Problem) -> str:
+    """Return in words where the rows are; other chunks mean other bits."""
+    if not isinstance(problem.rows, DaskRows):
+        return "memory"
+    lengths = problem.X.chunks[0]
+    told = ", ".join(f"{len(list(run))} of {length}" for length, run in groupby(lengths))
+    if len(told) > LONGEST:
+        short = digest(told.encode()).hex()[:16]
+        told = f"{len(lengths)} of {min(lengths)} to {max(lengths)}, of digest {short}"
+    return f"Dask chunks ({told})"
 
 
 def contents_of(problem: Problem) -> dict[str, str]:
@@ -254,20 +286,20 @@ def _told(value: Any) -> str:
 
 
 def _pack(states: list[State]) -> dict[str, Any]:
-    """Return states as one array for each field, and the large fields of the last."""
-    small = [name for name in State._fields if name not in LARGE]
+    """Return states as one array for each field, and of some fields that of the last state."""
+    small = [name for name in State._fields if name not in LAST]
     packed = {name: np.array([getattr(state, name) for state in states]) for name in small}
-    return packed | {name: getattr(states[-1], name) for name in LARGE if states}
+    return packed | {name: getattr(states[-1], name) for name in LAST if states}
 
 
 def _unpack(packed: dict[str, Any]) -> list[State]:
-    """Return the states that were packed; all but the last without large parts."""
-    small = [name for name in packed if name not in LARGE]
+    """Return the states that were packed; only the last one has all fields."""
+    small = [name for name in packed if name not in LAST]
     columns = [packed[name] for name in small]
     rows = zip(*(c.tolist() if c.ndim == 1 else c for c in columns), strict=True)
     states = [
         State(centroids=NO_CENTERS, **dict(zip(small, values, strict=True))) for values in rows
     ]
     if states:
-        states[-1] = states[-1]._replace(**{name: packed[name] for name in LARGE})
+        states[-1] = states[-1]._replace(**{name: packed[name] for name in LAST})
     return states

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -128,8 +129,10 @@ class KModes(
     checkpoint : str, path-like or None, default=None
         A file to write how far the fit has come to, after each restart and bandwidth. Where it
         is there already, the fit goes on from it and ends with the same bits; one of other
-        data or parameters is refused. Of `random_state` only a seed is compared, and of a
-        callable `init` its name. One file is for one fit at a time.
+        data or parameters, or of other chunks of a Dask collection, is refused. Of
+        `random_state` only a seed is compared, and of a callable `init` its name. One file is
+        for one fit at a time. `partial_fit` uses it for the first batch, which is a fit, and
+        not for others.
     keep_checkpoint : bool, default=False
         Whether the checkpoint stays when the fit is done; the same call then returns at once.
     verbose : int, default=0
@@ -600,16 +603,20 @@ class KModes(
         ) as problem:
             problem.set_scale(scale)
             checkpoint.resume(problem)
-            checkpoint.target = checkpoint.target or resolve_bandwidth(
-                problem.units,
-                problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
-                weight,
-                self.bandwidth,
-                local=self.adaptive,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-            target, local = checkpoint.target
+            target, local = checkpoint.target or (self.bandwidth, None)
+            if local is None:
+                # A seed draws what `estimate_bandwidth` does; a generator draws on.
+                has_seed = isinstance(self.random_state, Integral)
+                target, local = resolve_bandwidth(
+                    problem.units,
+                    problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
+                    weight,
+                    target,
+                    local=self.adaptive,
+                    random_state=self.random_state if has_seed else rng,
+                    n_jobs=self.n_jobs,
+                )
+            checkpoint.target = float(target), local
             self._check_start(target)
             problem.set_scale(local)
             yield problem, float(problem.inward_bandwidth(target))

@@ -112,7 +112,7 @@ def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
     _, scales = choose_bandwidth(
         Units.of(X).inward(X),
         weight,
-        model.bandwidth,
+        1.0,  # any rule leaves the same scales
         local=True,
         random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
         n_jobs=model.n_jobs,

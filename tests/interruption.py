@@ -1,0 +1,39 @@
+"""Fits that are interrupted, and what it means that they went on as if they had not been."""
+
+from same import assert_same
+
+FREE = {"checkpoint", "keep_checkpoint", "random_state", "verbose", "n_jobs"}
+
+
+class Interrupter:
+    """Interrupts a fit after so many calls of a method."""
+
+    def __init__(self, monkeypatch, cls, name):
+        self.n_calls, self.stop_after = 0, None
+        original = getattr(cls, name)
+
+        def call(*arguments):
+            result = original(*arguments)
+            self.n_calls += 1
+            if self.n_calls == self.stop_after:
+                raise KeyboardInterrupt
+            return result
+
+        monkeypatch.setattr(cls, name, call)
+
+    def stop(self, after):
+        self.n_calls, self.stop_after = 0, after
+
+
+def assert_same_fit(one, other):
+    """Assert that two models differ in nothing but where their checkpoints were."""
+    assert_same(attributes(one), attributes(other))
+
+
+def attributes(model):
+    """Return all that a fit leaves, computed where it waits to be."""
+    return {
+        name: value.compute() if hasattr(value, "compute") else value
+        for name, value in vars(model).items()
+        if name not in FREE
+    }
