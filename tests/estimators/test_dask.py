@@ -258,5 +258,5 @@ def test_chunks_of_unknown_size():
 
 def test_more_than_memory_is_not_kept(monkeypatch):
     monkeypatch.setattr(homes, "memory_for_chunks", lambda: 1000.0)
-    monkeypatch.setattr(homes, "_persisted", lambda tasks: pytest.fail("kept"))
+    monkeypatch.setattr(homes, "persisted", lambda tasks: pytest.fail("kept"))
     assert_same(KModes(**OPTIONS).fit(chunked(X)), KModes(**OPTIONS).fit(X))

@@ -51,6 +51,8 @@ def choose_bandwidth(
     `X` is in units that suit it. Rows of weight 0 get a scale of 1. The scales are drawn first:
     one generator gives the same with any rule.
     """
+    if not (local or isinstance(rule, str)):
+        return rule, None
     present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
     rows = X if isinstance(present, slice) else X[present]
     weights = np.ones(X.shape[0]) if weight is None else weight[present]

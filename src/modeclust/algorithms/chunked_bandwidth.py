@@ -18,7 +18,7 @@ from modeclust.algorithms.bandwidth import (
 )
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
 from modeclust.rows.chunk import Chunk
-from modeclust.rows.chunks import Column, computed, merged, on_workers, sent
+from modeclust.rows.chunks import Column, computed, merged, on_workers, persisted, sent
 from modeclust.rows.dask import DaskRows
 from modeclust.rows.sample import Sample
 
@@ -125,10 +125,13 @@ def _local_scales(
     times = pool.weight if are_whole else np.ones(len(pool.weight))
     there = sent(Sample(pool.X, times))
     nobody = np.empty(0, dtype=np.int64)
-    distances = [
-        rows.task(n, _pool_distances, drawn.get(n, nobody), there, n_neighbors)
-        for n in range(rows.n_chunks)
-    ]
+    # Kept, since they are gone over several times and take long to find.
+    distances = persisted(
+        [
+            rows.task(n, _pool_distances, drawn.get(n, nobody), there, n_neighbors)
+            for n in range(rows.n_chunks)
+        ]
+    )
     least = min(computed(*(on_workers(_least_positive, part) for part in distances)))
     if np.isinf(least):
         return Column.of(rows.split(np.ones(rows.n_rows)))

@@ -64,6 +64,13 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
     ) from lost
 
 
+def persisted(tasks: Sequence[Any]) -> list[Any]:
+    """Return tasks of which the results stay where they are found."""
+    from dask import persist
+
+    return list(persist(*tasks, optimize_graph=False, traverse=False))
+
+
 def current_client() -> Any:
     """Return the client of a cluster, or None where Dask works in this process."""
     if "distributed" not in sys.modules:

@@ -17,7 +17,16 @@ from sklearn.utils.random import sample_without_replacement
 
 from modeclust.rows import chunk as on_chunk
 from modeclust.rows.chunk import Chunk, Indices, Recall
-from modeclust.rows.chunks import Chunks, Column, computed, current_client, merged, on_workers, sent
+from modeclust.rows.chunks import (
+    Chunks,
+    Column,
+    computed,
+    current_client,
+    merged,
+    on_workers,
+    persisted,
+    sent,
+)
 from modeclust.rows.protocols import P, Step, step_assigns
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.residents import Residents
@@ -207,7 +216,7 @@ class DaskRows:
 
     def _kept(self, tasks: Iterable[Any]) -> list[Any]:
         """Return tasks, done already where their results are to stay in memory."""
-        return _persisted(list(tasks)) if self._keeps else list(tasks)
+        return persisted(list(tasks)) if self._keeps else list(tasks)
 
     def _at(
         self, function: Callable[..., Any], indices: Indices, *arguments: Any
@@ -238,12 +247,6 @@ def memory_for_chunks() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     return float(sum(worker["memory_limit"] or np.inf for worker in workers))
-
-
-def _persisted(tasks: list[Any]) -> list[Any]:
-    from dask import persist
-
-    return list(persist(*tasks, optimize_graph=False, traverse=False))
 
 
 def _places_back(indices: Indices) -> Indices:
