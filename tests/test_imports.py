@@ -13,14 +13,14 @@ SOURCE = Path(__file__).parents[1] / "src" / "modeclust"
 LAYERS = [
     {"__main__"},
     {"cli"},
-    {"tables", "formats", "datasets"},
+    {"tables", "formats", "streams", "columns", "datasets"},
     {"estimators"},
     {"show"},  # reads fitted models by their attributes, so that a model can offer a report
     {"validation", "dask_input"},
     {"algorithms"},
     {"rows"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
-    {"exponential", "frames", "files"},
+    {"exponential", "frames", "files", "machine"},
     {"compiled"},
 ]
 OPTIONAL = {
@@ -30,6 +30,10 @@ OPTIONAL = {
     "typer",
     "rich",
     "dask",
+    "distributed",
+    "zarr",
+    "h5py",
+    "pyarrow",
     "polars",
     "pynndescent",
     "pandas",

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from modeclust.formats import READERS, TableError, ending_of
+from modeclust.formats import WRITERS, TableError, ending_of
 from modeclust.tables import read_table, write_labels
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
@@ -40,7 +40,7 @@ def write(path):
     return path
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", WRITERS)
 def test_every_format_gives_the_same_rows(ending, tmp_path):
     path = write(tmp_path / f"data{ending}")
     names = (None, None) if ending in ARRAYS - {".npz"} else ("kind", "w")
@@ -55,7 +55,7 @@ def test_every_format_gives_the_same_rows(ending, tmp_path):
         assert table.weight.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", WRITERS)
 def test_columns_are_chosen_and_ordered_by_name(ending, tmp_path):
     path = write(tmp_path / f"data{ending}")
     names = ["x1", "x0"] if ending in ARRAYS else ["b", "a"]
@@ -64,7 +64,7 @@ def test_columns_are_chosen_and_ordered_by_name(ending, tmp_path):
     np.testing.assert_array_equal(rows, X[:, ::-1])
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", WRITERS)
 def test_labels_are_written_in_every_format(ending, tmp_path):
     path = tmp_path / f"labels{ending}"
     write_labels(path, np.array([0, 2, 1], dtype=np.int32))
@@ -78,7 +78,7 @@ def test_labels_are_written_in_every_format(ending, tmp_path):
     np.testing.assert_array_equal(np.ravel(table.X), [0, 2, 1])
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", WRITERS)
 @pytest.mark.parametrize("content", [b"", b"PAR1ARROW1 \x93NUMPY", bytes(range(256)) * 9])
 def test_a_file_that_is_not_what_its_ending_says(ending, content, tmp_path):
     path = tmp_path / f"data{ending}"
@@ -88,7 +88,7 @@ def test_a_file_that_is_not_what_its_ending_says(ending, content, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", WRITERS)
 def test_a_damaged_file_gives_no_other_error(ending, tmp_path):
     path = write(tmp_path / f"data{ending}")
     content = path.read_bytes()

@@ -65,7 +65,7 @@ def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
         if values.ndim == 0:
             values = np.full(n_rows, values)
     elif hasattr(values, "to_dask_array"):
-        values = values.to_dask_array(lengths=True)
+        values = values.to_dask_array()
     if values.ndim == 1 and np.isnan(values.shape[0]):
         values = values.compute_chunk_sizes()
     if values.shape != (n_rows,):

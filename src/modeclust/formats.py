@@ -5,7 +5,7 @@ import gzip
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,148 +14,49 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.rows.reading import is_sparse
+from modeclust.columns import ArrayColumns, FrameColumns, TableError, listed
+from modeclust.streams import (
+    ArrayScan,
+    container_of,
+    readable,
+    scan_hdf5,
+    scan_parquet,
+    scan_zarr,
+)
 
+FOLDERS = (".parquet", ".zarr")
 GZIP, NPY, ZIP = b"\x1f\x8b", b"\x93NUMPY", b"PK"
-# What people write for a value that is not there.
-MISSING = ("", "?", "na", "n/a", "nan", "none", "null")
-MOST_LISTED = 10
 
 Columns = dict[str, npt.NDArray[Any]]
 Writer = Callable[[BinaryIO, Columns], None]
+Parts = Iterable[npt.NDArray[np.int32]]
+Streamer = Callable[[BinaryIO, str, Parts, int], None]
 
 
-class TableError(ValueError):
-    """A file of data cannot be used; the message says why and what to do."""
+def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
+    """Return the ending of a file's name that says its format, such as ".csv.gz".
 
-
-def ending_of(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a file's name that says its format, such as ".csv.gz"."""
-    name = Path(path).name.lower()
-    for ending in sorted(READERS, key=len, reverse=True):
-        if name.endswith(ending):
-            return ending
-    raise TableError(f"{os.fspath(path)!r} must end in one of {', '.join(READERS)}.")
+    A folder without one is of Parquet files.
+    """
+    known = WRITERS if to_write else READERS
+    for name in (Path(path).name, "" if to_write else container_of(Path(path))[0].name):
+        for ending in sorted(known, key=len, reverse=True):
+            if name.lower().endswith(ending):
+                return ending
+    if Path(path).is_dir() and not to_write:
+        return ".parquet"
+    raise TableError(f"{os.fspath(path)!r} must end in one of {', '.join(known)}.")
 
 
 def open_columns(path: Path) -> Any:
-    """Return the columns of a file; whatever a reader raises becomes one clear error."""
+    """Return the columns of a file, or a scan of them where they may be too many to be read."""
     ending = ending_of(path)
-    with path.open("rb"):  # what is wrong with the file as such stays an OSError
-        pass
-    try:
+    outer = container_of(path)[0]
+    if not (outer.is_dir() and ending in FOLDERS):
+        with outer.open("rb"):  # what is wrong with the file as such stays an OSError
+            pass
+    with readable(path, ending):
         return READERS[ending](path)
-    except TableError as error:
-        raise TableError(f"{str(path)!r}: {error}.") from None
-    except (MemoryError, ModuleNotFoundError):
-        raise
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise TableError(
-            f"{str(path)!r} cannot be read as the {ending} file that its name says: {reason}"
-        ) from error
-
-
-def listed(names: Any) -> str:
-    """Return names, quoted, of which a long list is cut."""
-    names = list(names)
-    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
-    return ", ".join(repr(name) for name in names[:MOST_LISTED]) + more
-
-
-class _Frame:
-    """The columns of a polars frame."""
-
-    def __init__(self, frame: Any, notices: Sequence[str] = (), unnamed: Sequence[str] = ()):
-        self.names: list[str] = frame.columns
-        self.features = [name for name in self.names if name not in unnamed]
-        self.notices = notices
-        self._frame = frame
-
-    def matrix(self, names: Sequence[str], advice: str) -> npt.NDArray[Any]:
-        """Return columns of numbers as float32 or float64; what is missing is NaN."""
-        import polars as pl
-
-        columns = [_numbers(self._frame[name], advice) for name in names]
-        dtypes = {column.dtype for column in columns}
-        kind = pl.Float32 if dtypes == {pl.Float32} else pl.Float64
-        frame = pl.DataFrame([column.cast(kind) for column in columns])
-        return np.array(frame.to_numpy(), order="C")
-
-    def column(self, name: str) -> npt.NDArray[Any]:
-        """Return a column of numbers as it is, any other as text; what is missing says so."""
-        import polars as pl
-
-        series = self._frame[name]
-        if series.null_count() == 0 and (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-            return np.asarray(series.to_numpy())
-        return np.array(["(missing)" if v is None else str(v) for v in series.to_list()])
-
-
-class _Matrix:
-    """The columns of an array, and arrays of one dimension beside it."""
-
-    notices: Sequence[str] = ()
-
-    def __init__(self, X: Any, beside: dict[str, npt.NDArray[Any]]):
-        if X.ndim == 1:
-            X = X[:, np.newaxis]
-        if X.ndim != 2 or X.dtype.kind not in "biuf":
-            raise TableError(f"expected numbers in two dimensions, got {X.dtype} in {X.ndim}")
-        self.features = [f"x{j}" for j in range(X.shape[1])]
-        if clash := beside.keys() & set(self.features):
-            raise TableError(
-                f"array {min(clash)!r} has the name that a column of the table has; give it another"
-            )
-        self._beside = beside
-        self.names = [*self.features, *beside]
-        self._X = X.astype(np.float64) if X.dtype.kind == "b" else X
-
-    def matrix(self, names: Sequence[str], advice: str) -> Any:
-        """Return columns of numbers."""
-        if list(names) == self.features:
-            return self._X
-        if beside := [name for name in names if name in self._beside]:
-            array = self._beside[beside[0]]
-            if array.dtype.kind not in "biuf":
-                raise TableError(f"Array {beside[0]!r} holds {array.dtype}, not numbers; {advice}")
-            if len(names) > 1:
-                raise TableError(f"Array {beside[0]!r} is no column of the table; {advice}")
-            array = array.astype(np.float64) if array.dtype.kind == "b" else array
-            return array[:, np.newaxis]
-        place = {name: j for j, name in enumerate(self.features)}
-        return self._X[:, [place[name] for name in names]]
-
-    def column(self, name: str) -> npt.NDArray[Any]:
-        """Return a column as it is."""
-        if name in self._beside:
-            return self._beside[name]
-        values = self.matrix([name], "")
-        return np.asarray(values.toarray() if is_sparse(values) else values)[:, 0]
-
-
-def _numbers(column: Any, advice: str) -> Any:
-    """Return a polars column as numbers, or say that it holds something else and what to do."""
-    import polars as pl
-
-    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column if column.dtype.is_float() else column.cast(pl.Float64)
-    if column.dtype == pl.String:
-        text = column.str.strip_chars()
-        text = text.filter(~text.str.to_lowercase().is_in(MISSING).fill_null(value=True))
-        numbers = text.cast(pl.Float64, strict=False)
-        if numbers.null_count() == 0:
-            return column.str.strip_chars().cast(pl.Float64, strict=False)
-        example = text.filter(numbers.is_null())[0]
-    else:
-        example = column.drop_nulls().first()
-    kind = "text" if column.dtype == pl.String else str(column.dtype)
-    raise TableError(
-        f"Column {column.name!r} holds {kind}, e.g. {str(example)[:40]!r}, and not numbers; "
-        f"{advice}"
-    )
 
 
 def _content(path: Path) -> bytes:
@@ -165,7 +66,7 @@ def _content(path: Path) -> bytes:
     return gzip.decompress(content) if path.name.lower().endswith(".gz") else content
 
 
-def _read_text(path: Path, separator: str) -> _Frame:
+def _read_text(path: Path, separator: str) -> FrameColumns:
     """Read csv or tsv; a first line of nothing but numbers is no header."""
     import polars as pl
 
@@ -199,7 +100,7 @@ def _read_text(path: Path, separator: str) -> _Frame:
         raise
     if frame.height == 0:
         raise TableError("there is a header and no rows")
-    return _Frame(frame, notices, unnamed)
+    return FrameColumns(frame, notices, unnamed)
 
 
 def _header(content: bytes, separator: str) -> list[str]:
@@ -267,27 +168,21 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _read_parquet(path: Path) -> _Frame:
-    import polars as pl
-
-    return _Frame(pl.read_parquet(io.BytesIO(_content(path))))
-
-
-def _read_ipc(path: Path) -> _Frame:
+def _read_ipc(path: Path) -> FrameColumns:
     import polars as pl
 
     content = _content(path)
     if content.startswith(b"ARROW1"):
-        return _Frame(pl.read_ipc(io.BytesIO(content)))
-    return _Frame(pl.read_ipc_stream(io.BytesIO(content)))
+        return FrameColumns(pl.read_ipc(io.BytesIO(content)))
+    return FrameColumns(pl.read_ipc_stream(io.BytesIO(content)))
 
 
-def _read_npy(path: Path) -> _Matrix:
+def _scan_npy(path: Path) -> ArrayScan:
     if path.stat().st_size == 0:
         raise TableError("the file is empty")
     with path.open("rb") as file:
         _check_start(file, NPY)
-    return _Matrix(np.load(path, mmap_mode="r", allow_pickle=False), {})
+    return ArrayScan(np.load(path, mmap_mode="r", allow_pickle=False), {})
 
 
 def _check_start(file: BinaryIO, expected: bytes) -> None:
@@ -301,7 +196,7 @@ def _check_start(file: BinaryIO, expected: bytes) -> None:
         raise ValueError("it does not begin as such files do")
 
 
-def _read_npz(path: Path) -> _Matrix:
+def _read_npz(path: Path) -> ArrayColumns:
     content = io.BytesIO(_content(path))
     _check_start(content, ZIP)
     with np.load(content, allow_pickle=False) as file:
@@ -312,7 +207,7 @@ def _read_npz(path: Path) -> _Matrix:
             matrix = sparse.load_npz(content)
             if hasattr(matrix, "check_format"):  # the other formats check their indices
                 matrix.check_format(full_check=True)
-            return _Matrix(sparse.csr_array(matrix), {})
+            return ArrayColumns(sparse.csr_array(matrix), {})
         try:
             arrays = {name: file[name] for name in file.files}
         except ValueError as error:
@@ -326,22 +221,22 @@ def _read_npz(path: Path) -> _Matrix:
             f"expected an array X, or one array in two dimensions, got {listed(arrays) or 'none'}"
         )
     X = arrays.pop(name)
-    return _Matrix(X, {key: v for key, v in arrays.items() if v.shape == X.shape[:1]})
+    return ArrayColumns(X, {key: v for key, v in arrays.items() if v.shape == X.shape[:1]})
 
 
-def _read_mtx(path: Path) -> _Matrix:
+def _read_mtx(path: Path) -> ArrayColumns:
     from scipy.io import mmread
 
     # Without an end to the last line, scipy's reader can run past it.
     matrix = mmread(io.BytesIO(_content(path) + b"\n"))
-    return _Matrix(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, {})
+    return ArrayColumns(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, {})
 
 
-def _frame_writer(method: str, **options: Any) -> Writer:
+def _frame_writer(kind: str, **options: Any) -> Writer:
     def write(file: BinaryIO, columns: Columns) -> None:
         import polars as pl
 
-        getattr(pl.DataFrame(columns), method)(file, **options)
+        getattr(pl.DataFrame(columns), f"write_{kind}")(file, **options)
 
     return write
 
@@ -361,31 +256,67 @@ def _write_mtx(file: BinaryIO, columns: Columns) -> None:
     mmwrite(file, np.column_stack(list(columns.values())))
 
 
+def _frame_streamer(kind: str, **options: Any) -> Streamer:
+    def write(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
+        import polars as pl
+        from polars.io.plugins import register_io_source
+
+        def frames(*_: Any) -> Iterator[Any]:
+            yield from (pl.DataFrame({name: part}) for part in parts)
+
+        frame = register_io_source(frames, schema={name: pl.Int32})
+        getattr(frame, f"sink_{kind}")(file, **options)
+
+    return write
+
+
+def _stream_npy(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
+    header = {"descr": "<i4", "fortran_order": False, "shape": (n_rows,)}
+    np.lib.format.write_array_header_1_0(file, header)
+    for part in parts:
+        file.write(part.astype("<i4").tobytes())
+
+
 READERS: dict[str, Callable[[Path], Any]] = {
     ".csv": lambda path: _read_text(path, ","),
     ".csv.gz": lambda path: _read_text(path, ","),
     ".tsv": lambda path: _read_text(path, "\t"),
     ".tsv.gz": lambda path: _read_text(path, "\t"),
-    ".parquet": _read_parquet,
+    ".parquet": scan_parquet,
     ".feather": _read_ipc,
     ".arrow": _read_ipc,
     ".ipc": _read_ipc,
-    ".npy": _read_npy,
+    ".npy": _scan_npy,
     ".npz": _read_npz,
     ".mtx": _read_mtx,
     ".mtx.gz": _read_mtx,
+    ".zarr": scan_zarr,
+    ".h5": scan_hdf5,
+    ".hdf5": scan_hdf5,
 }
 WRITERS: dict[str, Writer] = {
-    ".csv": _frame_writer("write_csv"),
-    ".csv.gz": _frame_writer("write_csv"),
-    ".tsv": _frame_writer("write_csv", separator="\t"),
-    ".tsv.gz": _frame_writer("write_csv", separator="\t"),
-    ".parquet": _frame_writer("write_parquet"),
-    ".feather": _frame_writer("write_ipc"),
-    ".arrow": _frame_writer("write_ipc"),
-    ".ipc": _frame_writer("write_ipc"),
+    ".csv": _frame_writer("csv"),
+    ".csv.gz": _frame_writer("csv"),
+    ".tsv": _frame_writer("csv", separator="\t"),
+    ".tsv.gz": _frame_writer("csv", separator="\t"),
+    ".parquet": _frame_writer("parquet"),
+    ".feather": _frame_writer("ipc"),
+    ".arrow": _frame_writer("ipc"),
+    ".ipc": _frame_writer("ipc"),
     ".npy": _write_npy,
     ".npz": _write_npz,
     ".mtx": _write_mtx,
     ".mtx.gz": _write_mtx,
+}
+# Those that need not have all of a column at once.
+STREAMERS: dict[str, Streamer] = {
+    ".csv": _frame_streamer("csv"),
+    ".csv.gz": _frame_streamer("csv"),
+    ".tsv": _frame_streamer("csv", separator="\t"),
+    ".tsv.gz": _frame_streamer("csv", separator="\t"),
+    ".parquet": _frame_streamer("parquet"),
+    ".feather": _frame_streamer("ipc"),
+    ".arrow": _frame_streamer("ipc"),
+    ".ipc": _frame_streamer("ipc"),
+    ".npy": _stream_npy,
 }

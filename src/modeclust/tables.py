@@ -4,16 +4,22 @@ import difflib
 import gzip
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.columns import TableError, in_blocks, listed
 from modeclust.files import shown, written
-from modeclust.formats import WRITERS, Columns, TableError, ending_of, listed, open_columns
+from modeclust.formats import STREAMERS, WRITERS, Columns, ending_of, open_columns
+from modeclust.machine import SHARE_TO_READ, exceeds_share, memory
+from modeclust.rows.chunks import is_dask
 from modeclust.rows.reading import is_sparse
+from modeclust.streams import readable
 
 BLOCK_NUMBERS = 2**22
 TO_CLUSTER = "leave it out with --columns, or name it with --label-column."
@@ -23,10 +29,10 @@ TO_WEIGH = "weights are numbers >= 0; name another column with --weight-column."
 class Table(NamedTuple):
     """Rows of numbers, with what else is known of them."""
 
-    X: Any  # (N, D), dense or CSR
+    X: Any  # (N, D), dense or CSR; a Dask array where it streams, as labels and weight then are
     columns: list[str]  # names of the D features
-    labels: npt.NDArray[Any] | None = None  # (N,) the classes, where there is a column of them
-    weight: npt.NDArray[np.float64] | None = None  # (N,)
+    labels: Any = None  # (N,) the classes, where there is a column of them
+    weight: Any = None  # (N,)
     image_shape: tuple[int, int] | None = None
     title: str = ""
     notices: tuple[str, ...] = ()  # what the user should know of how it was read
@@ -37,19 +43,28 @@ def read_table(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     weight_column: str | None = None,
+    *,
+    stream: bool | None = None,
+    note: Callable[[str], None] = lambda told: None,
 ) -> Table:
     """Read a file, in the format that its ending says.
 
     Parameters
     ----------
     path : str or path-like
-        A csv, tsv, parquet, feather, npy, npz or mtx file. Columns of arrays are named x0, x1, ...
+        A csv, tsv, parquet, feather, npy, npz, mtx, zarr or hdf5 file, or a folder of Parquet
+        files. Columns of arrays are named x0, x1, ...; ``big.h5/images`` is the array "images".
     columns : sequence of str, optional
         The columns to use, in this order. By default all but those of labels and weights.
     label_column : str, optional
         The column of classes.
     weight_column : str, optional
         The column of sample weights.
+    stream : bool, optional
+        Whether to open the data as Dask arrays, and not to read it. By default where its numbers
+        take more than a quarter of memory, and the format allows it.
+    note : callable, optional
+        Takes a sentence that says so.
 
     Returns
     -------
@@ -64,6 +79,8 @@ def read_table(
         columns = [name for name in source.features if name not in (label_column, weight_column)]
     if not columns:
         raise TableError(f"{os.fspath(path)!r} has no column left to cluster by.")
+    beside = [name for name in (label_column, weight_column) if name is not None]
+    source = _opened(source, columns, beside, path, stream, note)
     X = source.matrix(columns, TO_CLUSTER)
     if X.shape[0] == 0:
         raise TableError(f"{os.fspath(path)!r} has no rows.")
@@ -74,30 +91,89 @@ def read_table(
     if weight_column is not None:
         weight = source.matrix([weight_column], TO_WEIGH)
         _check_finite(weight, [weight_column], path, "choose another --weight-column.")
-        weight = (weight.toarray() if is_sparse(weight) else np.asarray(weight))[:, 0]
+        weight = (weight.toarray() if is_sparse(weight) else weight)[:, 0]
+        weight = weight if is_dask(weight) else np.asarray(weight)
     title = shown(Path(path).name)
     return Table(X, list(columns), labels, weight, title=title, notices=tuple(source.notices))
 
 
-def write_labels(path: str | os.PathLike[str], labels: npt.NDArray[np.integer[Any]]) -> None:
-    """Write labels as one column `label`, in the format that the ending says."""
-    write_columns(path, {"label": labels})
+def _opened(
+    source: Any,
+    columns: Sequence[str],
+    beside: Sequence[str],
+    path: str | os.PathLike[str],
+    stream: bool | None,
+    note: Callable[[str], None],
+) -> Any:
+    """Return a source whose columns are read, or in chunks where they are too many."""
+    if not hasattr(source, "in_chunks"):
+        if stream:
+            raise TableError(
+                f"{os.fspath(path)!r} can only be read whole; convert it to Parquet, or leave out "
+                "--stream."
+            )
+        return source
+    size = source.n_bytes(columns)
+    if stream is None:
+        stream = exceeds_share(size) and not (source.is_mapped and find_spec("dask") is None)
+    with readable(Path(path), ending_of(path)):
+        if not stream:
+            return source.read([*columns, *beside])
+        note(
+            f"{shown(Path(path).name)} is streamed and not read at once: {_size(size)} of "
+            f"numbers, where up to {SHARE_TO_READ:.0%} of {_size(memory())} of memory are "
+            "read by default."
+        )
+        return source.in_chunks([*columns, *beside])
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.3g} MB"
+
+
+def write_labels(path: str | os.PathLike[str], labels: Any, n_clusters: int = 0) -> list[int]:
+    """Write labels as one column `label`, in the format that the ending says.
+
+    Those of a Dask array are computed as they are written. Returns how many there are of each.
+    """
+    streamer = STREAMERS.get(ending_of(path, to_write=True))
+    if streamer is None or not is_dask(labels):
+        labels = np.asarray(labels)
+        write_columns(path, {"label": labels})
+        return list(np.bincount(labels, minlength=n_clusters).tolist())
+    counts = np.zeros(n_clusters, dtype=np.int64)
+
+    def parts() -> Iterator[npt.NDArray[np.int32]]:
+        for (part,) in in_blocks(labels):
+            np.add(counts, np.bincount(part, minlength=n_clusters), out=counts)
+            yield part
+
+    with _packed(path) as file:
+        streamer(file, "label", parts(), len(labels))
+    return list(counts.tolist())
 
 
 def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
     """Write columns of one length, in the format that the ending says."""
-    ending = ending_of(path)
+    writer = WRITERS[ending_of(path, to_write=True)]
+    with _packed(path) as file:
+        writer(file, columns)
+
+
+@contextmanager
+def _packed(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write that appears when it is complete, compressed if its name says so."""
     with written(path) as file:
-        if ending.endswith(".gz"):
+        if ending_of(path, to_write=True).endswith(".gz"):
             with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
-                WRITERS[ending](packed, columns)  # type: ignore[arg-type]
+                yield packed  # type: ignore[misc]
         else:
-            WRITERS[ending](file, columns)
+            yield file
 
 
-def _classes(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+def _classes(values: Any, name: str) -> Any:
     """Return labels as classes: whole numbers as such, other fractions as text."""
-    if values.dtype.kind not in "biufSUmM":
+    if values.dtype.kind not in "biufSUmM" and not is_dask(values):
         raise TableError(
             f"Array {name!r} must hold classes as numbers or text, got {values.dtype}; name "
             "another one with --label-column."
@@ -135,17 +211,14 @@ def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
     step = max(1, BLOCK_NUMBERS // len(names))
     bad = np.zeros(len(names), dtype=np.int64)
     first: tuple[int, int] | None = None
-    for start in range(0, X.shape[0], step):
-        block = X[start : start + step]
-        if is_sparse(block):
-            block = block.tocoo()
-            wrong = ~np.isfinite(block.data)
-            rows, columns = block.row[wrong], block.col[wrong]
-        else:
-            rows, columns = np.nonzero(~np.isfinite(block))
-        np.add.at(bad, columns, 1)
-        if first is None and len(rows):
-            first = start + int(rows[0]), int(columns[0])
+    n_before = 0
+    for (chunk,) in in_blocks(X):
+        for start in range(0, chunk.shape[0], step):
+            rows, columns = _not_finite(chunk[start : start + step])
+            np.add.at(bad, columns, 1)
+            if first is None and len(rows):
+                first = n_before + start + int(rows[0]), int(columns[0])
+        n_before += chunk.shape[0]
     if first is not None:
         row, column = first
         values = "value" if bad[column] == 1 else "values"
@@ -154,3 +227,12 @@ def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
             f"infinite {values}, first in row {row + 1} (from 1); fill them in, leave out "
             f"such rows, or {advice}"
         )
+
+
+def _not_finite(block: Any) -> Any:
+    """Return the rows and columns of what is missing or infinite."""
+    if not is_sparse(block):
+        return np.nonzero(~np.isfinite(block))
+    block = block.tocoo()
+    wrong = ~np.isfinite(block.data)
+    return block.row[wrong], block.col[wrong]

@@ -19,6 +19,7 @@ from modeclust.cli.options import (
     NoOpen,
     Output,
     Page,
+    Stream,
     takes_job,
 )
 from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
@@ -100,6 +101,7 @@ def _modeclust(
         "modeclust fit flowers.csv -k 3 --label-column species --standardize -o flowers.modes",
         "modeclust fit images.npy -k 10 --image 28x28 --bandwidth 2.5 --json",
         "modeclust fit large.npy -k 100 --checkpoint large.checkpoint",
+        "modeclust fit parts/ -k 20 --standardize --stream",
     )
 )
 @takes_job
@@ -154,22 +156,25 @@ def explore(
     )
 )
 def predict(
-    model: Model, data: NewData, output: Labels, force: Force = False, as_json: AsJson = False
+    model: Model,
+    data: NewData,
+    output: Labels,
+    stream: Stream = None,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the cluster of each row of DATA, by a fitted MODEL."""
     from modeclust.cli.folder import check_file
     from modeclust.cli.saved import open_model, predict_labels
     from modeclust.formats import ending_of
-    from modeclust.tables import write_labels
 
-    ending_of(output)
+    ending_of(output, to_write=True)
     check_file(output, force=force)
-    labels, sizes = predict_labels(open_model(model), data)
-    write_labels(output, labels)
+    sizes = predict_labels(open_model(model), data, output, stream)
     if as_json:
-        print_json({"output": shown(output), "n_rows": len(labels), "counts": sizes})
+        print_json({"output": shown(output), "n_rows": sum(sizes), "counts": sizes})
     else:
-        say(f"{len(labels):,} rows, in clusters of", ", ".join(f"{size:,}" for size in sizes))
+        say(f"{sum(sizes):,} rows, in clusters of", ", ".join(f"{size:,}" for size in sizes))
         say("written to", output)
 
 

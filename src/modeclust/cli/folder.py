@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.cli.job import Fit, commonest
+from modeclust.cli.job import Fit
 from modeclust.estimators.saving import write_model
 from modeclust.files import unused_name
-from modeclust.formats import READERS
+from modeclust.formats import WRITERS
 from modeclust.tables import write_columns, write_labels
 
 MODEL = "model.npz"
 MOST_PATH_NUMBERS = 5_000_000  # of centroids in path.csv
-LABELS = {f"labels{ending}" for ending in READERS}
+LABELS = {f"labels{ending}" for ending in WRITERS}
 FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
@@ -109,6 +109,8 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     """Write all files of a fit and return their names."""
     model, table = fit.model, fit.table
     write_model(folder / MODEL, model, notes(fit))
+    # What arrays are streamed from is no format for a column.
+    ending = ending if ending in WRITERS else ".parquet"
     write_labels(folder / f"labels{ending}", model.labels_)
     centers = fit.outward(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
@@ -155,7 +157,7 @@ def _write_report(fit: Fit, folder: Path) -> None:
 def notes(fit: Fit) -> dict[str, Any]:
     """Return what `predict` and `info` need beside the model."""
     scaling = None if fit.scaling is None else dict(fit.scaling._asdict())
-    classes = None if fit.table.labels is None else [name for name, _ in commonest(fit)]
+    classes = None if fit.commonest is None else [name for name, _ in fit.commonest]
     return {
         "data": fit.table.title,
         "columns": fit.table.columns,

@@ -5,6 +5,9 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli.options import BUILT_IN, Job, check_name
-from modeclust.cli.printing import Progress
+from modeclust.cli.printing import Progress, tell
+from modeclust.columns import in_blocks
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
 from modeclust.rows.reading import is_sparse
@@ -29,9 +33,12 @@ class Scaling(NamedTuple):
     scale: Doubles
 
     @classmethod
-    def of(cls, X: Any, weight: Doubles | None) -> "Scaling":
+    def of(cls, X: Any, weight: Any) -> "Scaling":
         """Return the scaling that suits rows; constant columns keep their scale."""
-        scaler = StandardScaler(with_mean=not is_sparse(X)).fit(X, sample_weight=weight)
+        scaler = StandardScaler(with_mean=not is_sparse(X))
+        for rows, own in in_blocks(X, weight):
+            if own is None or own.any():
+                scaler.partial_fit(rows, sample_weight=own)
         return cls(None if is_sparse(X) else scaler.mean_, scaler.scale_)
 
     def inward(self, X: Any) -> Any:
@@ -56,6 +63,8 @@ class Fit(NamedTuple):
     table: Table
     scaling: Scaling | None
     warnings: list[str]
+    # The commonest class of each cluster and its share of the rows, where there are classes.
+    commonest: "list[tuple[str | None, float | None]] | None"
 
     def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return centroids in the units of the data."""
@@ -66,7 +75,7 @@ def run(job: Job, *, show_progress: bool) -> Fit:
     """Read the data of a job and cluster it."""
     bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
     columns = parse_columns(job.columns)
-    table = read_data(job.data, columns, job.label_column, job.weight_column)
+    table = read_data(job.data, columns, job.label_column, job.weight_column, job.stream)
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image(table)
@@ -84,7 +93,7 @@ def run(job: Job, *, show_progress: bool) -> Fit:
         n_jobs=job.jobs,
         checkpoint=job.checkpoint,
     )
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, threads(job.jobs):
         warnings.simplefilter("always", UserWarning)
         if show_progress:
             with Progress() as progress:
@@ -92,8 +101,10 @@ def run(job: Job, *, show_progress: bool) -> Fit:
             model.set_callbacks()
         else:
             model.fit(table.X, sample_weight=table.weight)
+        model.labels_ = np.asarray(model.labels_)
+        classes = None if table.labels is None else commonest(model, table.labels)
     told = [*table.notices, *(str(warning.message) for warning in caught)]
-    return Fit(model, table, scaling, list(dict.fromkeys(told)))
+    return Fit(model, table, scaling, list(dict.fromkeys(told)), classes)
 
 
 def parse_bandwidth(text: str) -> float | str:
@@ -133,11 +144,15 @@ def read_data(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     weight_column: str | None = None,
+    stream: bool | None = None,
 ) -> Table:
     """Return the data of a name: a file, or built-in data."""
     if data not in BUILT_IN:
         check_name(data)
-        return read_table(data, columns, label_column, weight_column)
+        note = partial(tell, "note")
+        return read_table(data, columns, label_column, weight_column, stream=stream, note=note)
+    if stream:
+        raise ValueError(f"Built-in data such as {data!r} is in memory; leave out --stream.")
     if label_column is not None or weight_column is not None:
         raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
     found = load_dataset(data)
@@ -171,8 +186,8 @@ def describe(fit: Fit) -> dict[str, Any]:
         }
         for k in range(len(moved))
     ]
-    if table.labels is not None:
-        for cluster, (name, share) in zip(clusters, commonest(fit), strict=True):
+    if fit.commonest is not None:
+        for cluster, (name, share) in zip(clusters, fit.commonest, strict=True):
             cluster.update({"class": name, "share": share})
     is_kmeans = math.isinf(model.bandwidth_)
     return {
@@ -193,12 +208,24 @@ def describe(fit: Fit) -> dict[str, Any]:
     }
 
 
-def commonest(fit: Fit) -> Sequence[tuple[str | None, float | None]]:
+def commonest(model: KModes, classes: Any) -> list[tuple[str | None, float | None]]:
     """Return the commonest class of each cluster and its share of the rows."""
-    found: list[tuple[str | None, float | None]] = []
-    assert fit.table.labels is not None
-    for k, count in enumerate(fit.model.counts_):
-        classes = Counter(fit.table.labels[fit.model.labels_ == k].tolist())
-        top = classes.most_common(1)
-        found.append((str(top[0][0]), top[0][1] / int(count)) if top else (None, None))
-    return found
+    counts: list[Counter[Any]] = [Counter() for _ in model.counts_]
+    first = 0
+    for (own,) in in_blocks(classes):
+        labels = model.labels_[first : first + len(own)]
+        for k, counter in enumerate(counts):
+            counter.update(own[labels == k].tolist())
+        first += len(own)
+    tops = [(counter.most_common(1), counter.total()) for counter in counts]
+    return [(str(top[0][0]), top[0][1] / total) if top else (None, None) for top, total in tops]
+
+
+def threads(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """Return what lets Dask, where it is used, work with as many threads as asked for."""
+    if n_jobs is None or n_jobs < 1 or find_spec("dask") is None:
+        return nullcontext()
+    import dask
+
+    limited: AbstractContextManager[Any] = dask.config.set(num_workers=n_jobs)
+    return limited

@@ -1,12 +1,15 @@
 """The options of the commands. What is imported here must not slow down `--help`."""
 
 import inspect
+import os
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+
+from modeclust.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
@@ -37,9 +40,21 @@ def complete_bandwidth(incomplete: str) -> Iterator[str]:
 def check_name(data: str) -> None:
     """Refuse what is neither built-in data nor looks like a file."""
     from modeclust.datasets import load_dataset
+    from modeclust.streams import container_of
 
-    if not data or ("." not in Path(data).name and not Path(data).exists()):
+    path, within = container_of(Path(data))
+    if not data or ("." not in path.name and not within and not path.exists()):
         load_dataset(data)  # raises, naming those that there are
+
+
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        show_default=f"where the numbers take more than {SHARE_TO_READ:.0%} of memory",
+        help="Go over Parquet, Zarr, HDF5 or npy data in chunks, and do not read it at once.",
+    ),
+]
 
 
 class Job(NamedTuple):
@@ -51,7 +66,8 @@ class Job(NamedTuple):
             metavar="DATA",
             show_default=False,
             autocompletion=complete_data,
-            help="A file that ends in .csv, .tsv, .parquet, .feather, .npy, .npz or .mtx, or "
+            help="A file that ends in .csv, .tsv, .parquet, .feather, .npy, .npz, .mtx, .zarr, .h5 "
+            "or .hdf5 (big.h5/images is the array images in it), a folder of Parquet files, or "
             f"built-in data: {', '.join(BUILT_IN)}.",
         ),
     ]
@@ -86,6 +102,7 @@ class Job(NamedTuple):
             help="Scale columns to zero mean and unit variance; sparse data is not centred.",
         ),
     ] = False
+    stream: Stream = None
     image: Annotated[
         str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
     ] = None
@@ -126,7 +143,10 @@ class Job(NamedTuple):
     @property
     def stem(self) -> str:
         """Return the name of the data without folder and ending."""
-        return self.data if self.is_built_in else Path(self.data).name[: -len(self.ending)]
+        if self.is_built_in:
+            return self.data
+        name, ending = Path(os.path.abspath(self.data)).name, self.ending  # noqa: PTH100
+        return name[: -len(ending)] if name.lower().endswith(ending) else name
 
 
 def takes_job(command: Callable[..., None]) -> Callable[..., None]:

@@ -12,6 +12,8 @@ from rich.progress import Progress as Bars
 from rich.table import Table as Grid
 from rich.text import Text
 
+# In which extra a package is, where not in that of the command line.
+EXTRAS = {"dask": "dask", "zarr": "zarr", "h5py": "hdf5"}
 MOST_CLUSTERS, MOST_PAIRS, MOST_VALUES = 50, 10, 20
 
 
@@ -59,7 +61,9 @@ def reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory. {error}"
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"{error.name} is not installed; pip install 'modeclust[cli]'"
+        package = error.name.partition(".")[0]
+        extra = EXTRAS.get(package, "cli")
+        return f"{package} is not installed; pip install 'modeclust[{extra}]'"
     return str(error) or type(error).__name__
 
 

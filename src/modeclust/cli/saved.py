@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from modeclust.cli.folder import MODEL
 from modeclust.cli.job import Scaling, read_data
 from modeclust.estimators.load import Saved, is_array, misfit, read_model
+from modeclust.tables import write_labels
 
 
 def open_model(path: Path) -> Saved:
@@ -44,14 +44,12 @@ def _are_names(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(name, kind) for name in value)
 
 
-def predict_labels(saved: Saved, data: str) -> tuple[npt.NDArray[np.integer[Any]], list[int]]:
-    """Return the label of each row of a file, and the sizes of the clusters."""
-    table = read_data(data, columns_of(saved))
+def predict_labels(saved: Saved, data: str, output: Path, stream: bool | None) -> list[int]:
+    """Write the label of each row of a file, and return the sizes of the clusters."""
+    table = read_data(data, columns_of(saved), stream=stream)
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.inward(table.X)
-    labels = saved.model.predict(X)
-    sizes = np.bincount(labels, minlength=len(saved.model.cluster_centers_))
-    return labels, sizes.tolist()
+    return write_labels(output, saved.model.predict(X), len(saved.model.cluster_centers_))
 
 
 def columns_of(saved: Saved) -> list[str] | None:

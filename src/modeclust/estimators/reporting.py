@@ -33,7 +33,8 @@ class ReportMixin:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The data that the model was fitted on.
+            The data that the model was fitted on. Of a Dask collection a sample is shown, and
+            what the page estimates from it is said there.
         y : array-like of shape (n_samples,), default=None
             Classes of the rows, to compare the clusters with.
         path : str, path or None, default="report.html"

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from modeclust.algorithms.redundancy import redundant_pairs
 from modeclust.path import Path
+from modeclust.rows.chunks import is_dask
 from modeclust.rows.reading import is_sparse
 from modeclust.show.density import Ground
 from modeclust.show.exemplars import (
@@ -27,7 +28,7 @@ from modeclust.show.fitted import (
 )
 from modeclust.show.histogram import MOST_BINS, edges, limits
 from modeclust.show.projection import Projection
-from modeclust.show.sampling import sample_by_cluster
+from modeclust.show.sampling import sample_by_cluster, sample_rows
 from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
@@ -69,7 +70,7 @@ def summarize(
     model : KModes
         The fitted model.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data that it was fitted on.
+        The data that it was fitted on; of a Dask collection a sample.
     y : array-like of shape (n_samples,), default=None
         Classes of the rows, to compare the clusters with.
     image_shape : tuple of int, default=None
@@ -90,6 +91,12 @@ def summarize(
     dict
         Numbers, text, lists and dicts; `None` stands for an infinite bandwidth.
     """
+    sample = None
+    if is_dask(X):
+        sample = sample_rows(model, X)
+        model, X, y = sample.model, sample.X, sample.at(y)
+        feature_names = sample.names if feature_names is None else feature_names
+        sample_weight, sample_scale = sample.at(sample_weight), sample.at(sample_scale)
     data = check_data(
         model,
         X,
@@ -105,8 +112,9 @@ def summarize(
     if n_dropped:
         told.append(f"{n_dropped} bandwidths of the path are left out to keep this page small.")
     shown = sample_by_cluster(labels[-1], data.n_clusters)
-    return {
-        "title": str(title or f"{data.n_clusters} modes of {data.n_rows:,} rows"),
+    n_rows = data.n_rows if sample is None else sample.n_rows
+    summary = {
+        "title": str(title or f"{data.n_clusters} modes of {n_rows:,} rows"),
         "notes": told,
         "model": _model(model),
         "n_rows": data.n_rows,
@@ -119,9 +127,10 @@ def summarize(
         **_patterns(data, path, labels),
         "map": _map(data, path, shown),
         "line": _line(data, path, labels, model) if data.n_features == 1 else None,
-        "labels": _labels(labels, shown),
+        "labels": _labels(labels, shown, of_all=sample is None or sample.is_all),
         "redundant": _redundant(model),
     }
+    return summary if sample is None else sample.told_of_all(summary, labels)
 
 
 class Data(NamedTuple):
@@ -388,13 +397,13 @@ def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
     }
 
 
-def _labels(labels: Labels, shown: Indices) -> dict[str, Any]:
+def _labels(labels: Labels, shown: Indices, *, of_all: bool) -> dict[str, Any]:
     """Return labels at the first bandwidth, and at each later one the rows that changed.
 
     `rows` says which rows have labels here: null is all of them.
     """
     rows = None
-    if labels.shape[1] > MOST_LABELLED:
+    if labels.shape[1] > MOST_LABELLED or not of_all:
         rows, labels = shown.tolist(), labels[:, shown]
     changes = []
     for before, after in pairwise(labels):
