@@ -4,7 +4,6 @@ Passes are tasks, one for each chunk; where a cluster keeps the chunks in memory
 those who have them (`residents`), which spares the scheduler's time. Both give the same bits.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Self
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
+from modeclust.machine import memory
 from modeclust.rows import chunk as on_chunk
 from modeclust.rows.chunk import Chunk, Indices, Recall
 from modeclust.rows.chunks import (
@@ -244,7 +244,7 @@ def memory_for_chunks() -> float:
     """Return how much memory the workers have, or this machine where there are none, in bytes."""
     client = current_client()
     if client is None:
-        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+        return float(memory())
     workers = client.scheduler_info(n_workers=-1)["workers"].values()
     return float(sum(worker["memory_limit"] or np.inf for worker in workers))
 
