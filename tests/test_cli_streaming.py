@@ -336,13 +336,7 @@ class TestBadInput:
         assert "'first'" in error
         assert "'deep/second'" in error
         assert f"name one, as in 'x{ending}/" in error
-<<<<<<< ours
-        assert "there is no array 'third' in it, but '" in refused(
-            "fit", f"x{ending}/third", *QUICK, way
-        )
-=======
         assert "no array 'third' in it, but '" in refused("fit", f"x{ending}/third", *QUICK, way)
->>>>>>> theirs
         assert "two dimensions, got 1" in refused("fit", f"x{ending}/flat", *QUICK, way)
         done = invoke("fit", f"x{ending}/deep/second", *QUICK, way, "--json")
         assert json.loads(done.stdout)["folder"] == "second.modes"
