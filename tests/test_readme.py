@@ -35,6 +35,16 @@ def test_the_page_of_laplacian_kmodes_runs():
     assert adjusted_rand_score(namespace["y"], namespace["model"].labels_) == 1
 
 
+def test_the_page_of_large_data_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "large_data.md").read_text(encoding="utf-8")
+    namespace = {}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(block, namespace)
+    assert adjusted_rand_score(namespace["y"], namespace["model"].labels_.compute()) > 0.99
+    assert not list(tmp_path.iterdir())
+
+
 def test_every_command_of_the_readme_runs(tmp_path):
     iris = load_iris(as_frame=True)
     flowers = iris.data.assign(species=iris.target_names[iris.target])
