@@ -100,11 +100,15 @@ class Block:
 
 
 def rows_per_block(
-    n_rows: int, n_features: int, n_clusters: int, row_length: float | None = None
+    n_rows: int,
+    n_features: int,
+    n_clusters: int,
+    row_length: float | None = None,
+    n_blocks: int = 16,
 ) -> int:
     """Return how many rows a block has, by the shape of the problem.
 
-    About 2^22 numbers; fewer rows where there would be less than 16 blocks to keep threads busy,
+    About 2^22 numbers; fewer rows where there would be less than `n_blocks` to keep threads busy,
     but so many that the turn of a thread costs little beside them; and so many that to make and
     merge (K, D) sums stays small beside adding rows to them, which takes longer for each number
     of a sparse row. `row_length` is how many numbers a sparse row has.
@@ -116,7 +120,7 @@ def rows_per_block(
         fewest = 0.5 * n_clusters * n_features / length
     size = min(max(int(2**22 / length), 2048), 2**18)
     # A short row takes as long as some numbers more.
-    size = min(size, max(-(-n_rows // 16), int(2**18 / (length + 16.0)), 2048))
+    size = min(size, max(-(-n_rows // n_blocks), int(2**18 / (length + 16.0)), 2048))
     size = -(-n_rows // -(-n_rows // size))  # all of them alike
     if size >= fewest:
         return size

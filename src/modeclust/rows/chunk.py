@@ -64,6 +64,7 @@ class Chunk(NamedTuple):
             scale=self.scale,
             n_clusters=self.n_clusters,
             n_jobs=1,
+            n_blocks=1,  # for the one thread
             first_row=self.first_row,
             memory=memory,
         )

@@ -58,6 +58,8 @@ class MemoryRows:
         Number of threads, as `thread_count` understands it.
     block_size : int, optional
         Rows of a block, where a pass takes long for each of them.
+    n_blocks : int, default=16
+        How many blocks there are to be, if rows are not too few, to keep threads busy.
     first_row : int, default=0
         The place of the first row, where these are a part of others.
     memory : Memory, optional
@@ -73,6 +75,7 @@ class MemoryRows:
         n_clusters: int = 1,
         n_jobs: int | None = None,
         block_size: int | None = None,
+        n_blocks: int = 16,
         first_row: int = 0,
         memory: Memory | None = None,
     ) -> None:
@@ -83,7 +86,9 @@ class MemoryRows:
         self.weight = NOTHING if weight is None else weight
         self.set_scale(scale)
         row_length = X.nnz / self.n_rows if self.is_sparse else None
-        size = block_size or rows_per_block(self.n_rows, self.n_features, n_clusters, row_length)
+        size = block_size or rows_per_block(
+            self.n_rows, self.n_features, n_clusters, row_length, n_blocks
+        )
         self._edges = list(block_edges(self.n_rows, size))
         self._first_row = first_row
         self.memory = memory or self._no_memory()
