@@ -196,7 +196,8 @@ def measure_scale(effort: Effort):
     """Predict fits of many rows from one of few, and see whether they take so long.
 
     A fit takes its passes, each of them a time that does not depend on the rows (to reach the
-    workers and to merge) and a time for each row.
+    workers and to merge) and a time for each row; and once more a time for each row, for the few
+    passes that take longer: those without bounds yet, and that between modes at the end.
     """
     if not is_installed(DASK):
         return None
@@ -207,9 +208,11 @@ def measure_scale(effort: Effort):
         _fit_counted(_wide(few))  # brings the compiled code into each process
         wait_alone = _fit_counted(_wide(1_000))
         base = _fit_counted(_wide(few))
-        latency = float(np.median(wait_alone.seconds))
-        each = (sum(base.seconds) - len(base.seconds) * latency) / (few * len(base.seconds))
-        found |= {"rows": few, "latency": latency, "seconds_per_row_and_pass": each, "runs": []}
+        latency, usual = (float(np.median(p.seconds)) for p in (wait_alone, base))
+        each = (usual - latency) / few
+        once = (sum(base.seconds) - len(base.seconds) * usual) / few
+        found |= {"rows": few, "latency": latency, "pass_per_row": each, "once_per_row": once}
+        found["runs"] = []
         for n_rows in many:
             passes = _fit_counted(_wide(n_rows))
             n_passes = len(passes.seconds)
@@ -217,7 +220,7 @@ def measure_scale(effort: Effort):
                 {
                     "n_rows": n_rows,
                     "n_passes": n_passes,
-                    "predicted": n_passes * (latency + each * n_rows),
+                    "predicted": n_passes * (latency + each * n_rows) + once * n_rows,
                     "seconds": sum(passes.seconds),
                     "whole_fit": passes.whole,
                     "bytes_back": summary(passes.bytes_back),
