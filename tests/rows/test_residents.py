@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from modeclust import KModes
 from modeclust.kernels import GAUSSIAN
 from modeclust.rows import dask as homes
-from modeclust.rows.chunks import FAN_IN, merge, runs
+from modeclust.rows.chunks import merge, merged, on_workers
 from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.residents import Residents, Subtotals
 from modeclust.rows.units import Units
@@ -48,19 +48,36 @@ def client(dask_cluster):
 def test_any_owners_in_any_order_leave_the_bits_of_the_tree(owners, seed):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=len(owners)) * 10.0 ** rng.integers(-9, 9, len(owners))
-    level = [Sum(value) for value in values]
-    while len(level) > 1:
-        level = [merge(*run) for run in runs(level, FAN_IN)]
+    whole = merge(*map(Sum, values))
     subtotals = Subtotals(len(owners), {})
     for owner in rng.permutation(5):
         has = [number for number in range(len(owners)) if owners[number] == owner]
         subtotals.merge(Subtotals(len(owners), {number: Sum(values[number]) for number in has}))
-    assert subtotals.total().value == level[0].value
+    assert subtotals.total().value == whole.value
 
 
-def test_neighbours_send_one_subtotal():
-    whole = Subtotals(64, {number: Sum(1.0) for number in range(8, 16)})
-    assert whole.total().value == 8.0
+@pytest.mark.parametrize("n_chunks", [1, 2, 7, 8, 9, 30, 65, 130])
+def test_tasks_merge_the_same_pairs(n_chunks):
+    values = np.random.default_rng(n_chunks).normal(size=n_chunks)
+    found = merged([on_workers(Sum, value) for value in values])
+    assert found.value == merge(*map(Sum, values)).value
+
+
+def test_neighbours_send_few_subtotals():
+    for first in range(900):
+        some = Subtotals(1000, {first + n: Sum(1.0) for n in range(100)})
+        assert len(some._nodes) <= 12
+
+
+def test_chunks_stay_where_they_are_or_are_laid_side_by_side(client):
+    lazy = da.from_array(X, chunks=(250, 3))
+    workers = list(client.scheduler_info()["workers"])
+    assert check_rows(lazy, chunked=True).places == [workers[0]] * 8 + [workers[1]] * 8
+    kept = lazy.persist()
+    distributed.wait(kept)
+    holders = client.who_has(kept)
+    found = check_rows(kept, chunked=True)
+    assert found.places == [holders[part.key][0] for part in found.parts]
 
 
 def test_residents_answer_as_tasks_do_in_few_bytes(client, monkeypatch):

@@ -8,6 +8,7 @@ import copy
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from modeclust.rows.units import Units
 T = TypeVar("T")
 Doubles = npt.NDArray[np.float64]
 
-# So many results are merged by one task.
+# So many results are merged by one task, in pairs: a power of 2.
 FAN_IN = 8
 
 
@@ -31,11 +32,17 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def on_workers(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return a task that calls a function, which is never taken for an equal one."""
-    from dask import delayed
+def on_workers(function: Callable[..., Any], *arguments: Any, place: str | None = None) -> Any:
+    """Return a task that calls a function, which is never taken for an equal one.
 
-    return delayed(function, pure=False)(*arguments)
+    It runs at a place, if there is one, unless that is gone.
+    """
+    from dask import annotate, delayed
+
+    if place is None:
+        return delayed(function, pure=False)(*arguments)
+    with annotate(workers=[place], allow_other_workers=True):
+        return delayed(function, pure=False)(*arguments)
 
 
 def sent(value: Any) -> Any:
@@ -84,7 +91,7 @@ def current_client() -> Any:
 
 
 def merged(tasks: Sequence[Any]) -> Any:
-    """Return what the results of `tasks` leave, merged in their order on the workers."""
+    """Return what the results of `tasks` leave, merged on the workers as `merge` would."""
     level = list(tasks)
     while len(level) > 1:
         level = [on_workers(merge, *run) for run in runs(level, FAN_IN)]
@@ -97,12 +104,18 @@ def runs(items: Sequence[T], length: int) -> list[Sequence[T]]:
     return [items[first : first + length] for first in range(0, len(items), length)]
 
 
-def merge(first: P, *others: P) -> P:
-    """Merge partials into a copy: where a worker is lost, the task may run once more."""
-    total = copy.deepcopy(first)
-    for other in others:
-        total.merge(other)
-    return total
+def merge(*partials: P) -> P:
+    """Merge neighbours in pairs, and so on, until one is left; an odd one waits for the next turn.
+
+    They are copied before: where a worker is lost, the task may run once more.
+    """
+    level = list(copy.deepcopy(partials))
+    while len(level) > 1:
+        for first, *second in runs(level, 2):
+            for other in second:
+                first.merge(other)
+        level = level[::2]
+    return level[0]
 
 
 @dataclass
@@ -208,7 +221,26 @@ class Chunks:
     def prepared(self, units: Units) -> list[Any]:
         """Return tasks that give the rows as passes read them, in some units."""
         units_there = sent(units)
-        return [on_workers(_prepare, part, units_there, self.dtype) for part in self.parts]
+        return [
+            on_workers(_prepare, part, units_there, self.dtype, place=place)
+            for part, place in zip(self.parts, self.places, strict=True)
+        ]
+
+    @cached_property
+    def places(self) -> list[str | None]:
+        """The workers where the chunks are to be: where they are, or neighbours together."""
+        client = current_client()
+        if client is None:
+            return [None] * len(self.parts)
+        from distributed import futures_of
+
+        workers = list(client.scheduler_info(n_workers=-1)["workers"])
+        holders = client.who_has(futures_of(self.X)) if futures_of(self.X) else {}
+        near = np.arange(len(self.parts)) * len(workers) // len(self.parts)
+        return [
+            next(iter(holders.get(part.key, ())), workers[place])
+            for part, place in zip(self.parts, near, strict=True)
+        ]
 
 
 def _prepare(part: Any, units: Units, dtype: np.dtype[Any]) -> Any:

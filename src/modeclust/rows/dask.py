@@ -68,13 +68,14 @@ class DaskRows:
         self._residents: Residents | None = None
         self._n_losses = 0
         self._chunks = self._kept(
-            on_workers(Chunk.of, *parts, n_clusters)
-            for parts in zip(
+            on_workers(Chunk.of, *parts, n_clusters, place=place)
+            for *parts, place in zip(
                 chunks.prepared(units),
                 self._parts(weight),
                 self._parts(scale),
                 range(len(self._lengths)),
                 self._firsts.tolist(),
+                chunks.places,
                 strict=True,
             )
         )

@@ -2,7 +2,8 @@
 
 A task costs a scheduler milliseconds, and a pass may take no more. So a pass is one call to the
 first resident, which hands it on to others, and what they leave comes back the same way. Partials
-are merged in the tree of `chunks.merged`, whoever has which chunk: the bits are the same.
+are merged in the pairs of `chunks.merge`, whoever has which chunk: the bits are the same. Few have
+to be sent where neighbours are together.
 
 Residents keep nothing that is not found again without them. Where one is lost, a call raises.
 """
@@ -20,7 +21,7 @@ PATIENCE = 2.0
 
 
 class Subtotals:
-    """Partials of some chunks, merged as far as the tree of all chunks allows."""
+    """Partials of some chunks, merged as far as both of a pair are there."""
 
     def __init__(self, n_chunks: int, partials: dict[int, Any]) -> None:
         self._n_chunks = n_chunks
@@ -40,12 +41,12 @@ class Subtotals:
     def _climb(self) -> None:
         level, width = 0, self._n_chunks
         while width > 1:
-            families = runs(range(width), FAN_IN)
-            for parent, family in enumerate(families):
-                if all((level, child) in self._nodes for child in family):
-                    found = [self._nodes.pop((level, child)) for child in family]
+            pairs = runs(range(width), 2)
+            for parent, pair in enumerate(pairs):
+                if all((level, child) in self._nodes for child in pair):
+                    found = [self._nodes.pop((level, child)) for child in pair]
                     self._nodes[level + 1, parent] = merge(*found)
-            level, width = level + 1, len(families)
+            level, width = level + 1, len(pairs)
 
 
 class Resident:
@@ -100,12 +101,15 @@ class Residents:
         ]
         actors = client.gather(self._futures)
         self._first = actors[0]
-        introduced = [
-            actor.meet(actors[i * FAN_IN + 1 : (i + 1) * FAN_IN + 1])
-            for i, actor in enumerate(actors)
-        ]
-        for answer in introduced:
-            self._wait_for(answer)
+        self._introduce(actors)
+
+    def _introduce(self, actors: Sequence[Any]) -> None:
+        """Let the first of some residents call others, each of whom calls those next to it."""
+        first, *rest = actors
+        groups = runs(rest, -(-len(rest) // FAN_IN) or 1)
+        self._wait_for(first.meet([group[0] for group in groups]))
+        for group in groups:
+            self._introduce(group)
 
     def reduce(self, order: tuple[Any, Recall]) -> Any:
         """Do a pass over all chunks."""
