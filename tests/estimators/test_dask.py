@@ -90,7 +90,11 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+ON_PROCESSES = ("plain", "float32", "CSR", "weights", "scales", "adaptive, weights", "K-means")
+PLACES = [("threads", case) for case in CASES] + [("processes", case) for case in ON_PROCESSES]
+
+
+@pytest.mark.parametrize(("scheduler", "case"), PLACES, indirect=["scheduler"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_chunks_give_the_same_as_memory(case, scheduler):
     rows, parameters, columns = CASES[case]
@@ -98,6 +102,17 @@ def test_chunks_give_the_same_as_memory(case, scheduler):
     lazy = {name: da.from_array(column, chunks=1700) for name, column in columns.items()}
     ours = KModes(**(OPTIONS | parameters)).fit(chunked(rows), **lazy)
     assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("case", ["plain", "float32", "weights", "scales", "adaptive, weights"])
+def test_mapped_rows_give_the_same_bits_as_memory(case, tmp_path):
+    rows, parameters, columns = CASES[case]
+    np.save(tmp_path / "rows.npy", rows)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    ours = KModes(**(OPTIONS | parameters)).fit(mapped, **columns)
+    theirs = KModes(**(OPTIONS | parameters)).fit(rows, **columns)
+    assert ours.path_.centers.tobytes() == theirs.path_.centers.tobytes()
+    assert ours.labels_.tobytes() == theirs.labels_.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +124,7 @@ def test_chunks_give_the_same_as_memory(case, scheduler):
         (3,) * 20 + (6940,),  # less than there are clusters
         (100,) * 70,
     ],
-    ids=str,
+    ids=["one", "one row", "empty", "fewer rows than clusters", "many"],
 )
 def test_chunks_of_any_size(sizes, scheduler):
     theirs = KModes(**OPTIONS).fit(X, sample_weight=WEIGHT)
