@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
 from modeclust.persistence import Document, write_document
+from modeclust.rows.chunks import is_dask
 
 # What scikit-learn keeps in an estimator of callbacks, and of who asked for metadata.
 NOT_SAVED = {
@@ -30,7 +31,8 @@ class SavingMixin:
         The file is a zip of arrays and a JSON text, without pickle: nothing in it is executed.
         It has all parameters and fitted attributes, and a loaded model predicts the same bits.
         Callbacks, metadata requests and attributes of your own are not saved. The file appears
-        when it is complete: after an error what was there before is still there.
+        when it is complete: after an error what was there before is still there. The labels of a
+        Dask collection are computed.
 
         Parameters
         ----------
@@ -66,7 +68,7 @@ def write_model(
         )
     parameters = model.get_params(deep=False)
     state = {
-        name: value
+        name: value.compute() if is_dask(value) else value
         for name, value in vars(model).items()
         if name in parameters or (may_be_fitted(name) and name not in NOT_SAVED)
     }

@@ -230,11 +230,11 @@ class Chunks:
     def places(self) -> list[str | None]:
         """The workers where the chunks are to be: where they are, or neighbours together."""
         client = current_client()
-        if client is None:
+        workers = client and list(client.scheduler_info(n_workers=-1)["workers"])
+        if not workers:
             return [None] * len(self.parts)
         from distributed import futures_of
 
-        workers = list(client.scheduler_info(n_workers=-1)["workers"])
         holders = client.who_has(futures_of(self.X)) if futures_of(self.X) else {}
         near = np.arange(len(self.parts)) * len(workers) // len(self.parts)
         return [
