@@ -511,7 +511,12 @@ class Done(NamedTuple):
     stderr: str
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "parquet", "feather", "npy", "npz", "mtx"])
+OTHERS = ("tsv.gz", "feather", "npy", "npz", "mtx")
+
+
+@pytest.mark.parametrize(
+    "ending", ["csv", "parquet", *(pytest.param(e, marks=pytest.mark.slow) for e in OTHERS)]
+)
 def test_every_format_in_a_process_of_its_own(ending, tmp_path):
     name, labels = f"data.{ending}", f"labels.{ending}"
     X = FRAME.drop("kind").to_numpy()
@@ -596,7 +601,7 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
         "-k",
         "10",
         "--n-init",
-        "50",
+        "20",
         "--checkpoint",
         "digits.c",
         "--json",

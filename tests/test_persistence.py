@@ -174,7 +174,8 @@ def test_a_flipped_bit_anywhere_is_seen_or_changes_nothing(small, tmp_path):
     model, content = small
     path = tmp_path / "model.npz"
     messages = []
-    for position in range(len(content)):
+    positions = range(0, len(content), 5)
+    for position in positions:
         damaged = bytearray(content)
         damaged[position] ^= 1 << (position % 8)
         path.write_bytes(damaged)
@@ -182,7 +183,7 @@ def test_a_flipped_bit_anywhere_is_seen_or_changes_nothing(small, tmp_path):
             assert_same(vars(load(path)), vars(model))
         except ModelFileError as error:
             messages.append(str(error))
-    assert len(messages) > len(content) / 2
+    assert len(messages) > len(positions) / 2
     assert all(str(path) in message for message in messages)
 
 

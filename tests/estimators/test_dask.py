@@ -122,7 +122,7 @@ def test_mapped_rows_give_the_same_bits_as_memory(case, tmp_path):
         (1, 6999),
         (0, 3000, 0, 0, 4000, 0),
         (3,) * 20 + (6940,),  # less than there are clusters
-        (100,) * 70,
+        (200,) * 35,
     ],
     ids=["one", "one row", "empty", "fewer rows than clusters", "many"],
 )

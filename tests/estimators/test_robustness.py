@@ -60,7 +60,9 @@ def moves_by_outliers(seed, rule):
     return move(0), move(-1)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    "rule", ["knn", *(pytest.param(r, marks=pytest.mark.slow) for r in RULES if r != "knn")]
+)
 def test_outliers_move_modes_a_fifth_as_far_as_means(rule):
     means, modes = np.median([moves_by_outliers(seed, rule) for seed in range(20)], axis=0)
     assert modes <= means / 5

@@ -64,7 +64,7 @@ def test_tasks_merge_the_same_pairs(n_chunks):
 
 
 def test_neighbours_send_few_subtotals():
-    for first in range(900):
+    for first in range(0, 900, 23):
         some = Subtotals(1000, {first + n: Sum(1.0) for n in range(100)})
         assert len(some._nodes) <= 12
 
