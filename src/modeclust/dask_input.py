@@ -32,9 +32,13 @@ def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows:
 
 def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
     """Return a Dask array or frame as an array of which each chunk has whole rows."""
-    names = X._meta if hasattr(X, "to_dask_array") else X
-    if hasattr(X, "to_dask_array"):
-        X = X.to_dask_array()
+    from dask.array import Array
+
+    meta = getattr(X, "_meta", None)
+    if hasattr(type(X), "to_dask_array"):
+        X = _numbers(X).to_dask_array()
+    elif not isinstance(X, Array):
+        raise TypeError(f"X must be a Dask array or frame, got a {type(X).__name__}.")
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead. Reshape your data, e.g. by "
@@ -45,14 +49,23 @@ def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
     if np.isnan(X.shape[1]):
         raise ValueError("X must have a known number of columns.")
     if estimator is not None:
-        if not isinstance(names, type(X)):
-            _check_feature_names(estimator, names, reset=reset)
-        elif reset and hasattr(estimator, "feature_names_in_"):
-            del estimator.feature_names_in_
+        _check_feature_names(estimator, meta, reset=reset)
         _check_n_features(estimator, X, reset=reset)
     if np.isnan(X.shape[0]):
         X = X.compute_chunk_sizes()
     return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def _numbers(frame: Any) -> Any:
+    """Return a frame of numbers as arrays know them; refuse other columns."""
+    from pandas.api.types import is_numeric_dtype
+
+    kinds = dict(frame._meta.dtypes) if frame.ndim == 2 else {}
+    if other := [name for name, kind in kinds.items() if not is_numeric_dtype(kind)]:
+        raise ValueError(f"X must hold numbers, but column {other[0]!r} does not.")
+    # Flags beside numbers, nullable numbers and those of Arrow would become objects.
+    are_plain = all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in kinds.values())
+    return frame if are_plain else frame.astype(float)
 
 
 def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:

@@ -175,6 +175,37 @@ def test_a_fit_of_chunks_is_saved_with_its_labels(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), loaded.labels_)
 
 
+def test_a_fit_in_a_task(dask_cluster):
+    """Of which the thread is the only one of its worker."""
+
+    def fit(rows, options):
+        return KModes(**options).fit(da.from_array(rows, chunks=(2500, 4))).cluster_centers_
+
+    with distributed.Client(dask_cluster) as client:
+        found = client.submit(fit, X, OPTIONS, pure=False).result(timeout=120)
+    np.testing.assert_allclose(found, KModes(**OPTIONS).fit(X).cluster_centers_, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["flags", "nullable", "arrow"])
+def test_frames_of_any_numbers(kind):
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(flag=X[:, 0] > 0)
+    kinds = {
+        "flags": frame,
+        "nullable": frame.convert_dtypes(),
+        "arrow": frame.astype("double[pyarrow]"),
+    }
+    theirs = KModes(**OPTIONS).fit(frame)
+    rows = dd.from_pandas(kinds[kind], npartitions=3)
+    ours = KModes(**OPTIONS).set_output(transform="pandas").fit(rows)
+    assert_same(ours, theirs)
+    assert list(ours.feature_names_in_) == list("abcd") + ["flag"]
+    np.testing.assert_allclose(ours.transform(rows), theirs.transform(frame), atol=1e-9)
+    with pytest.warns(UserWarning, match="valid feature names"):
+        ours.predict(da.from_array(frame.to_numpy(float)))
+
+
 class TestWhatIsLost:
     """Labels and bounds that workers lose are found again, and never wrong."""
 
@@ -248,6 +279,20 @@ class TestBadInput:
     def test_of_columns(self, columns, message):
         with pytest.raises(ValueError, match=message):
             KModes(**OPTIONS).fit(chunked(X), **columns)
+
+    @pytest.mark.parametrize("kind", ["delayed", "bag"])
+    def test_of_other_collections(self, kind):
+        bag = pytest.importorskip("dask.bag")
+        rows = dask.delayed(X) if kind == "delayed" else bag.from_sequence([1, 2], npartitions=1)
+        with pytest.raises(TypeError, match="must be a Dask array or frame"):
+            KModes(**OPTIONS).fit(rows)
+
+    def test_of_a_column_of_text(self):
+        pd = pytest.importorskip("pandas")
+        dd = pytest.importorskip("dask.dataframe")
+        rows = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), npartitions=1)
+        with pytest.raises(ValueError, match="column 'b' does not"):
+            KModes(**OPTIONS).fit(rows)
 
     def test_labels_along_the_path_are_not_kept(self):
         with pytest.raises(ValueError, match="store_labels=True needs data in memory"):

@@ -408,7 +408,8 @@ class KModes(
             The labels; a Dask array of them, not computed yet, for a Dask collection.
         """
         if is_dask(X):
-            return self._lazily(X, "predict")
+            check_is_fitted(self)
+            return self._lazily(as_array(X, estimator=self, reset=False), "predict")
         with self._measure(X) as (rows, centroids, _):
             assign(rows, centroids)
             return rows.labels()
@@ -427,7 +428,8 @@ class KModes(
             The distances; a Dask array of them, not computed yet, for a Dask collection.
         """
         if is_dask(X):
-            return self._lazily(X, "transform")
+            check_is_fitted(self)
+            return self._lazily(as_array(X, estimator=self, reset=False), "transform")
         with self._measure(X) as (rows, centroids, units):
             distances = rows.distances(centroids)
             return distances if units.are_plain else distances * rows.dtype.type(units.scale)
@@ -629,7 +631,7 @@ class KModes(
         last, point = record.states[-1], self.path_[-1]
         self.cluster_centers_ = point.centers.copy()
         is_chunked = isinstance(problem.rows, DaskRows)
-        self.labels_ = self.predict(problem.X) if is_chunked else problem.rows.labels()
+        self.labels_ = self._lazily(problem.X, "predict") if is_chunked else problem.rows.labels()
         self.bandwidth_ = point.bandwidth
         self.objective_ = point.objective
         self.inertia_ = point.inertia
@@ -663,11 +665,9 @@ class KModes(
         ) as rows:
             yield rows, units.inward(centers.astype(np.float64)), units
 
-    def _lazily(self, X: Any, method: str) -> Any:
-        """Return what a method gives for a Dask collection, as a Dask array."""
-        check_is_fitted(self)
-        array = as_array(X, estimator=self, reset=False)
-        bare = clone(self).set_params(n_jobs=1)
+    def _lazily(self, array: Any, method: str) -> Any:
+        """Return what a method gives for the rows of a Dask array, as one."""
+        bare = clone(self).set_params(n_jobs=1).set_output(transform="default")
         bare.cluster_centers_ = self.cluster_centers_
         bare.n_features_in_ = self.n_features_in_
         n_clusters = len(self.cluster_centers_)

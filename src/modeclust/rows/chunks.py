@@ -118,6 +118,17 @@ def merge(*partials: P) -> P:
     return level[0]
 
 
+def in_task() -> bool:
+    """Return whether this runs in a task, which holds a thread of its worker."""
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
 @dataclass
 class Look:
     """What a first look at some rows shows."""
@@ -143,6 +154,8 @@ class Look:
 
 def look_at(part: Any) -> Look:
     """Return what a first look at a chunk shows."""
+    if is_sparse(part) and part.format not in ("csr", "csc"):
+        part = sparse.csr_array(part)
     values = part.data if is_sparse(part) else np.asarray(part)
     n_rows, n_features = part.shape
     if values.dtype.kind not in "fiub":

@@ -22,6 +22,7 @@ from modeclust.rows.chunks import (
     Column,
     computed,
     current_client,
+    in_task,
     merged,
     on_workers,
     persisted,
@@ -37,8 +38,8 @@ Doubles = npt.NDArray[np.float64]
 
 # Chunks are kept in memory where they take at most this share of it.
 SHARE_OF_MEMORY = 0.5
-# Residents are called together anew after so many of them were lost.
-MOST_LOSSES = 10
+# Residents are called together until they were lost, or did not come, so many times.
+MOST_LOSSES = 5
 
 
 class DaskRows:
@@ -84,12 +85,13 @@ class DaskRows:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._residents = None
+        self._dismiss()
+        self._chunks = []
         on_chunk.forget(self._recall.fit)
         client = current_client()
         if client is not None and client.status == "running":
             with suppress(Exception):  # a worker that is gone has forgotten
-                client.run(on_chunk.forget, self._recall.fit)
+                client.run(on_chunk.forget, self._recall.fit, on_error="ignore")
 
     def set_relative_scale(self, scale: Column) -> float:
         """Give each row a local scale over their mean by the weights, and return the mean."""
@@ -97,7 +99,7 @@ class DaskRows:
         self.scale = scale.over(mean)
         pairs = zip(self._chunks, self.scale.parts, strict=True)
         self._chunks = self._kept(on_workers(Chunk.scaled, *pair) for pair in pairs)
-        self._residents = None
+        self._dismiss()
         return mean
 
     def reduce(self, step: Step[P]) -> P:
@@ -115,7 +117,7 @@ class DaskRows:
         there = sent(order)
         result = merged([self.task(n, on_chunk.go_over, there) for n in self.occupied])
         client = current_client()
-        if self._keeps and client is not None and self._n_losses < MOST_LOSSES:
+        if self._keeps and self._n_losses < MOST_LOSSES and client is not None and not in_task():
             with self._if_lost():
                 self._residents = Residents(client, [self._chunks[n] for n in self.occupied])
         return result
@@ -126,8 +128,15 @@ class DaskRows:
         try:
             yield
         except Exception:  # whatever it is: what is wrong with a step comes up again in tasks
-            self._residents = None
+            self._dismiss()
             self._n_losses += 1
+
+    def _dismiss(self) -> None:
+        """Do without residents, who keep chunks as long as they are there."""
+        if self._residents is not None:
+            with suppress(Exception):
+                self._residents.close()
+            self._residents = None
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return each row's label by the last pass that assigned."""

@@ -18,6 +18,8 @@ from modeclust.rows.chunks import FAN_IN, merge, runs
 
 # So often it is asked whether residents that have not answered are still there, in seconds.
 PATIENCE = 2.0
+# So long it may take to call them together: their workers may be busy with other things.
+MOST_PATIENCE = 10.0
 
 
 class Subtotals:
@@ -80,8 +82,9 @@ class Residents:
     """A resident for each worker that has chunks; the first calls the others."""
 
     def __init__(self, client: Any, chunks: Sequence[Any]) -> None:
-        from distributed import futures_of
+        from distributed import futures_of, wait
 
+        self._client = client
         futures = [future for chunk in chunks for future in futures_of(chunk)]
         places = client.who_has(futures)
         by_worker: dict[str, list[int]] = {}
@@ -99,9 +102,19 @@ class Residents:
             )
             for worker, numbers in by_worker.items()
         ]
-        actors = client.gather(self._futures)
-        self._first = actors[0]
-        self._introduce(actors)
+        try:
+            wait(self._futures, timeout=MOST_PATIENCE)
+            actors = client.gather(self._futures)
+            self._first = actors[0]
+            self._introduce(actors)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Send the residents away, whoever still refers to them."""
+        if self._client.status == "running":
+            self._client.cancel(self._futures)
 
     def _introduce(self, actors: Sequence[Any]) -> None:
         """Let the first of some residents call others, each of whom calls those next to it."""
