@@ -54,15 +54,26 @@ few_rows = pytest.mark.filterwarnings(
         KModes(n_clusters=3),
         KModes(n_clusters=2, adaptive=True, n_init=2),
         MeanShift(),
-        MeanShift(adaptive=True, kernel="biweight"),
         LaplacianKModes(n_clusters=3),
         LaplacianKModes(n_clusters=2, solver="bound", n_init=2),
-        LaplacianKModes(n_clusters=2, smoothing=0, n_init=2),
     ],
     expected_failed_checks=failures,
 )
 @few_rows
 def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        MeanShift(adaptive=True, kernel="biweight"),
+        LaplacianKModes(n_clusters=2, smoothing=0, n_init=2),
+    ],
+    expected_failed_checks=failures,
+)
+@few_rows
+def test_estimator_checks_of_others(estimator, check):
     check(estimator)
 
 
