@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from modeclust.rows.chunks import Chunks, Column, look_at, merged, on_workers
+from modeclust.rows.chunks import Chunks, Column, is_dask, look_at, merged, on_workers
 from modeclust.rows.units import working_dtype
 
 
@@ -73,7 +73,7 @@ def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
     if values is None:
         return None
     n_rows = chunks.shape[0]
-    if not hasattr(values, "__dask_graph__"):
+    if not is_dask(values):
         values = np.asarray(values, dtype=np.float64)
         if values.ndim == 0:
             values = np.full(n_rows, values)

@@ -294,15 +294,19 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".h5": scan_hdf5,
     ".hdf5": scan_hdf5,
 }
+# How polars calls a format, and what else it has to know.
+FRAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    ".csv": ("csv", {}),
+    ".csv.gz": ("csv", {}),
+    ".tsv": ("csv", {"separator": "\t"}),
+    ".tsv.gz": ("csv", {"separator": "\t"}),
+    ".parquet": ("parquet", {}),
+    ".feather": ("ipc", {}),
+    ".arrow": ("ipc", {}),
+    ".ipc": ("ipc", {}),
+}
 WRITERS: dict[str, Writer] = {
-    ".csv": _frame_writer("csv"),
-    ".csv.gz": _frame_writer("csv"),
-    ".tsv": _frame_writer("csv", separator="\t"),
-    ".tsv.gz": _frame_writer("csv", separator="\t"),
-    ".parquet": _frame_writer("parquet"),
-    ".feather": _frame_writer("ipc"),
-    ".arrow": _frame_writer("ipc"),
-    ".ipc": _frame_writer("ipc"),
+    **{ending: _frame_writer(kind, **options) for ending, (kind, options) in FRAMES.items()},
     ".npy": _write_npy,
     ".npz": _write_npz,
     ".mtx": _write_mtx,
@@ -310,13 +314,6 @@ WRITERS: dict[str, Writer] = {
 }
 # Those that need not have all of a column at once.
 STREAMERS: dict[str, Streamer] = {
-    ".csv": _frame_streamer("csv"),
-    ".csv.gz": _frame_streamer("csv"),
-    ".tsv": _frame_streamer("csv", separator="\t"),
-    ".tsv.gz": _frame_streamer("csv", separator="\t"),
-    ".parquet": _frame_streamer("parquet"),
-    ".feather": _frame_streamer("ipc"),
-    ".arrow": _frame_streamer("ipc"),
-    ".ipc": _frame_streamer("ipc"),
+    **{ending: _frame_streamer(kind, **options) for ending, (kind, options) in FRAMES.items()},
     ".npy": _stream_npy,
 }

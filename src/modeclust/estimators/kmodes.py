@@ -143,7 +143,7 @@ class KModes(
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The modes.
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row.
+        The cluster of each row; of a Dask collection, a Dask array that is not computed yet.
     bandwidth_ : float
         The bandwidth at the end of the path.
     objective_ : float

@@ -43,12 +43,12 @@ class Subtotals:
     def _climb(self) -> None:
         level, width = 0, self._n_chunks
         while width > 1:
-            pairs = runs(range(width), 2)
-            for parent, pair in enumerate(pairs):
-                if all((level, child) in self._nodes for child in pair):
-                    found = [self._nodes.pop((level, child)) for child in pair]
+            for parent in {number // 2 for at, number in self._nodes if at == level}:
+                pair = [(level, n) for n in range(2 * parent, min(2 * parent + 2, width))]
+                if all(child in self._nodes for child in pair):
+                    found = [self._nodes.pop(child) for child in pair]
                     self._nodes[level + 1, parent] = merge(*found)
-            level, width = level + 1, len(pairs)
+            level, width = level + 1, -(-width // 2)
 
 
 class Resident:
