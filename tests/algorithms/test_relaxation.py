@@ -17,7 +17,7 @@ from modeclust.rows.memory import MemoryRows
     factor=st.floats(0.0, 2.0),
     bandwidth=st.floats(0.05, 20.0),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_no_step_of_up_to_twice_the_length_lowers_the_objective(seed, kernel, factor, bandwidth):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 2))

@@ -41,7 +41,7 @@ def problems(draw):
     return rows, weight, scale, start, bandwidth
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(problems(), st.sampled_from(sorted(KERNELS)), st.integers(1, 3))
 def test_the_objective_never_falls_at_a_fixed_bandwidth(problem, kernel, mode_steps):
     X, weight, scale, centroids, bandwidth = problem

@@ -490,7 +490,7 @@ def test_rows_stay_with_the_axes(moons, open_page):
         assert np.all(picture[lines, columns, 3] > 0)
 
 
-@pytest.mark.parametrize("width", [320, 800, 1600])
+@pytest.mark.parametrize("width", [320, pytest.param(360, marks=pytest.mark.slow), 800, 1600])
 def test_the_page_fits_the_screen(digits, hostile, open_page, width):
     for report in (digits, hostile):
         page = open_page(report.path, width=width)
