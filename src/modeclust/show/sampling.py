@@ -65,6 +65,7 @@ class RowSample(NamedTuple):
         for part in (told["map"], told["labels"]):
             part["rows"] = [place[r] for r in part["rows"]]
         told["n_rows"] = self.n_rows
+        told["is_sample"] = True
         told["notes"].append(
             f"A sample of {len(place):,} of the {self.n_rows:,} rows is shown. Sizes, centroids "
             "and objectives are of all rows; nearest rows, mean distances, classes and changed "

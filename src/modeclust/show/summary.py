@@ -118,6 +118,7 @@ def summarize(
         "notes": told,
         "model": _model(model),
         "n_rows": data.n_rows,
+        "is_sample": False,  # of the rows of a Dask collection
         "n_features": data.n_features,
         "n_clusters": data.n_clusters,
         "feature_names": data.feature_names,

@@ -134,8 +134,9 @@ function mapChart() {
     drawRows(step);
   };
   const total = whole(report.n_rows);
+  const others = report.is_sample ? "" : "; all other numbers are of all rows";
   const shown = rows.length < report.n_rows
-    ? `${whole(rows.length)} of the ${total} rows, drawn at random from each cluster; all other numbers are of all rows.`
+    ? `${whole(rows.length)} of the ${total} rows, drawn at random from each cluster${others}.`
     : `All ${total} rows.`;
   return {
     id: "map", traces, layout, update, redraw: () => drawRows(), title: "Map of the rows",
