@@ -6,7 +6,7 @@ BENCH_INSTALLED := .venv/.installed-bench
 BROWSER := .venv/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench bench-disk clean
+.PHONY: help install demo test test-slow lint format bench bench-disk paper clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,10 @@ lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
 format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+paper: $(INSTALLED)  ## Reproduce every figure, table and claim of the paper; the page is in out/paper
+	@mkdir -p out
+	$(BIN)/modeclust paper -o out/paper --force
 
 $(BENCH_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[bench]'

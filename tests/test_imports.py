@@ -13,6 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "modeclust"
 LAYERS = [
     {"__main__"},
     {"cli"},
+    {"paper"},
     {"tables", "formats", "streams", "columns", "datasets"},
     {"estimators"},
     {"show"},  # reads fitted models by their attributes, so that a model can offer a report
@@ -38,6 +39,8 @@ OPTIONAL = {
     "pynndescent",
     "pandas",
     "playwright",
+    "networkx",
+    "kmedoids",
 }
 
 

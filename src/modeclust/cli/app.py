@@ -12,17 +12,20 @@ from modeclust import __version__
 from modeclust.cli.options import (
     AsJson,
     Force,
+    Items,
     Job,
     Labels,
+    ListItems,
     Model,
     NewData,
     NoOpen,
     Output,
     Page,
+    Quick,
     Stream,
     takes_job,
 )
-from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
+from modeclust.cli.printing import print_fit, print_info, print_items, print_json, reason, say, tell
 from modeclust.files import shown
 
 if TYPE_CHECKING:
@@ -207,6 +210,42 @@ def demo(output: Output = None, no_open: NoOpen = False, force: Force = False) -
     say("look at", folder / "report.html")
     if not no_open:
         _open(folder / "report.html")
+
+
+@app.command(
+    epilog=_examples(
+        "modeclust paper",
+        "modeclust paper --list",
+        "modeclust paper moons degrees -o figures",
+    )
+)
+def paper(
+    names: Items = None,
+    list_items: ListItems = False,
+    output: Output = None,
+    quick: Quick = False,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce the figures, tables and claims of the K-modes paper, with a verdict on each."""
+    from modeclust.cli.folder import Kind, check_folder, swapped_in
+    from modeclust.paper.items import check_items, list_of_items
+    from modeclust.paper.report import PAGE, owns, write_report
+
+    if list_items:
+        listed = list_of_items()
+        print_json({"items": listed}) if as_json else print_items(listed)
+        return
+    chosen = check_items(names or [])
+    folder, kind = output or Path("kmodes-paper"), Kind("paper", owns)
+    check_folder(folder, force=force, kind=kind)
+    with swapped_in(folder, force=force, kind=kind) as part:
+        results = write_report(chosen, part, quick=quick, tell=lambda line: say(line, error=True))
+    if as_json:
+        print_json(results)
+    else:
+        say(", ".join(f"{count} {verdict}" for verdict, count in results["verdicts"].items()))
+        say("look at", folder / PAGE)
 
 
 def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":

@@ -1,11 +1,11 @@
-"""The folder that `fit` writes: whole or not at all, and over nothing but its own kind."""
+"""The folders that commands write: whole or not at all, and over nothing but their own kind."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,17 @@ LABELS = {f"labels{ending}" for ending in WRITERS}
 FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
-def check_folder(folder: Path, *, force: bool) -> None:
+class Kind(NamedTuple):
+    """A kind of folder: the command that writes it, and the names of files that it may hold."""
+
+    command: str
+    owns: Callable[[str], bool]
+
+
+FIT = Kind("fit", FILES.__contains__)
+
+
+def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
     """Refuse a folder that must not be replaced, or cannot be made."""
     target = Path(os.path.realpath(folder))
     check_parent(target)
@@ -30,10 +40,10 @@ def check_folder(folder: Path, *, force: bool) -> None:
     if not target.is_dir():
         raise ValueError(f"{str(folder)!r} is a file; name another folder with -o.")
     content = sorted(target.iterdir())
-    if foreign := [path.name for path in content if path.name not in FILES or path.is_dir()]:
+    if foreign := [path.name for path in content if path.is_dir() or not kind.owns(path.name)]:
         raise ValueError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which `fit` did not write; move it away or "
-            "name another folder with -o."
+            f"{str(folder)!r} holds {foreign[0]!r}, which `{kind.command}` did not write; move it "
+            "away or name another folder with -o."
         )
     if content and not force:
         raise ValueError(
@@ -61,16 +71,16 @@ def check_parent(target: Path) -> None:
 
 
 @contextmanager
-def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
+def swapped_in(folder: Path, *, force: bool, kind: Kind = FIT) -> Iterator[Path]:
     """Yield a new folder that takes its place when all of it is written."""
     target = Path(os.path.realpath(folder))
     part = unused_name(target)
     try:
         part.mkdir()
         yield part
-        check_folder(target, force=force)
+        check_folder(target, force=force, kind=kind)
         if target.exists():
-            _swap(part, target)
+            _swap(part, target, kind)
         else:
             part.rename(target)
     except OSError as error:
@@ -82,10 +92,10 @@ def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror, name) from error
     finally:
         if part.exists():
-            _remove(part)
+            _remove(part, kind)
 
 
-def _swap(part: Path, target: Path) -> None:
+def _swap(part: Path, target: Path, kind: Kind) -> None:
     old = unused_name(target)
     target.rename(old)
     try:
@@ -93,15 +103,15 @@ def _swap(part: Path, target: Path) -> None:
     except BaseException:
         old.rename(target)
         raise
-    _remove(old)
+    _remove(old, kind)
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder of `fit`, but nothing that it did not write."""
-    for name in FILES:
-        (folder / name).unlink(missing_ok=True)
-    for path in folder.glob(".modeclust-*.part"):  # of a file that was being written
-        path.unlink()
+def _remove(folder: Path, kind: Kind) -> None:
+    """Remove a folder of a kind, but nothing that its command did not write."""
+    for path in list(folder.iterdir()):
+        is_part = path.match(".modeclust-*.part")  # of a file that was being written
+        if not path.is_dir() and (is_part or kind.owns(path.name)):
+            path.unlink()
     folder.rmdir()
 
 

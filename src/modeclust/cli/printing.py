@@ -13,7 +13,14 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 # In which extra a package is, where not in that of the command line.
-EXTRAS = {"dask": "dask", "zarr": "zarr", "h5py": "hdf5"}
+EXTRAS = {
+    "matplotlib": "plot",
+    "networkx": "paper",
+    "kmedoids": "paper",
+    "dask": "dask",
+    "zarr": "zarr",
+    "h5py": "hdf5",
+}
 MOST_CLUSTERS, MOST_PAIRS, MOST_VALUES = 50, 10, 20
 
 
@@ -124,6 +131,17 @@ def print_info(told: dict[str, Any]) -> None:
     if told["classes"]:
         say(f"commonest classes: {_some(told['classes'])}")
     say(f"parameters: {', '.join(f'{k}={v!r}' for k, v in told['parameters'].items())}")
+
+
+def print_items(items: list[dict[str, Any]]) -> None:
+    """Print one line for each item of the paper."""
+    grid = Grid(box=None, header_style="dim", pad_edge=False)
+    for name in ("name", "what it shows", "in the paper", "data"):
+        grid.add_column(name, overflow="fold")
+    for item in items:
+        cells = (item["name"], item["title"], item["where"], ", ".join(item["data"]) or "built in")
+        grid.add_row(*(Text(cell) for cell in cells))
+    console().print(grid, soft_wrap=False)
 
 
 def _bandwidth(told: dict[str, Any]) -> str:

@@ -1,0 +1,137 @@
+"""Runs items and writes what they found: pictures, `results.json` and `index.html`."""
+
+import json
+import os
+import platform
+import time
+import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from modeclust.files import written
+from modeclust.paper.claims import VERDICTS, judge
+from modeclust.paper.findings import Findings
+from modeclust.paper.items import ITEMS, reproduce
+
+RESULTS, PAGE = "results.json", "index.html"
+DPI = 150
+
+
+def owns(name: str) -> bool:
+    """Return whether a file of this name is one that a report is made of."""
+    is_picture = name.endswith(".png") and any(name.startswith(item) for item in ITEMS)
+    return name in (RESULTS, PAGE) or is_picture
+
+
+def write_report(
+    names: list[str],
+    folder: Path,
+    *,
+    quick: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Run items, write their report to an empty folder, and return what is in `results.json`."""
+    items = []
+    for name in names:
+        tell(f"{name}: {ITEMS[name].title} ({ITEMS[name].where})")
+        items.append(_run(name, folder, quick=quick))
+        for line in items[-1]["stand_ins"]:
+            tell(f"  {line}")
+        for claim in items[-1]["claims"]:
+            tell(f"  {claim['verdict']:<10}  {claim['name']}: {shown(claim)}")
+        tell(f"  {items[-1]['seconds']:.0f} s")
+    claims = [claim for item in items for claim in item["claims"]]
+    results = {
+        "claims": claims,
+        "verdicts": {v: sum(claim["verdict"] == v for claim in claims) for v in VERDICTS},
+        "quick": quick,
+        "items": [{key: value for key, value in item.items() if key != "claims"} for item in items],
+        "environment": _environment(),
+    }
+    with written(folder / RESULTS) as file:
+        file.write(json.dumps(results, indent=2, allow_nan=False, ensure_ascii=False).encode())
+    with written(folder / PAGE) as file:
+        file.write(_page(results, items).encode())
+    return results
+
+
+def shown(claim: dict[str, Any]) -> str:
+    """Return our number beside that of the paper, in one line."""
+    low, high = claim["interval"]
+    spread = f" ({number(low)} to {number(high)})" if low != high else ""
+    paper = claim["paper"]
+    paper = number(paper) if isinstance(paper, int | float) else paper
+    return f"{number(claim['ours'])}{spread}; paper: {paper}"
+
+
+def number(value: float | None) -> str:
+    """Return a number as people read it."""
+    if value is None:
+        return "none"
+    if value == int(value) and abs(value) < 1e6:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _run(name: str, folder: Path, *, quick: bool) -> dict[str, Any]:
+    import matplotlib as mpl
+
+    start = time.perf_counter()
+    with mpl.rc_context({"backend": "agg", "svg.hashsalt": name}), warnings.catch_warnings():
+        findings = reproduce(name, quick=quick)
+        pictures = _write_pictures(name, findings, folder)
+    item = ITEMS[name]
+    claims = judge(name, findings.measures)
+    for claim in claims:
+        claim["stand_in"] = bool(findings.stand_ins)
+    return {
+        "name": name,
+        "title": item.title,
+        "where": item.where,
+        "claims": claims,
+        "pictures": pictures,
+        "tables": [table._asdict() for table in findings.tables],
+        "stand_ins": list(findings.stand_ins),
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def _write_pictures(name: str, findings: Findings, folder: Path) -> list[dict[str, str]]:
+    import matplotlib.pyplot as plt
+
+    pictures = []
+    for i, (figure, caption) in enumerate(findings.pictures):
+        file = f"{name}.png" if i == 0 else f"{name}-{i + 1}.png"
+        with written(folder / file) as stream:
+            figure.savefig(stream, dpi=DPI, format="png", bbox_inches="tight", facecolor="white")
+        plt.close(figure)
+        pictures.append({"file": file, "caption": caption})
+    return pictures
+
+
+def _environment() -> dict[str, Any]:
+    from modeclust import __version__
+
+    return {
+        "modeclust": __version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "scikit-learn": version("scikit-learn"),
+        "cores": os.cpu_count(),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _page(results: dict[str, Any], items: list[dict[str, Any]]) -> str:
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["number"] = number
+    template = (files("modeclust.paper") / "page.html").read_text(encoding="utf-8")
+    return environment.from_string(template).render(results=results, items=items)

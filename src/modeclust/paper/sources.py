@@ -1,0 +1,110 @@
+"""The data of the paper: from `MODECLUST_DATA`, else from OpenML, else a stand-in."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from modeclust.datasets import load_dataset
+
+SETTING = "MODECLUST_DATA"
+OPENML = {"mnist": "mnist_784", "usps": "USPS"}
+TITLES = {"coil20": "COIL-20", "mnist": "MNIST", "tdt2": "TDT2", "usps": "USPS"}
+SHAPES = {"coil20": (32, 32), "mnist": (28, 28), "usps": (16, 16)}
+
+
+class Source(NamedTuple):
+    """Rows with their classes; pixels are between 0 and 1, documents of unit length."""
+
+    X: Any  # float64, dense or CSR
+    y: npt.NDArray[np.intp]
+    title: str
+    image_shape: tuple[int, int] | None
+    stand_in: str | None = None  # what is missing, how to get it, and what is here instead
+
+    @property
+    def n_classes(self) -> int:
+        """Return how many classes there are."""
+        return len(np.unique(self.y))
+
+    def draw(self, n_each: int, seed: int) -> "Source":
+        """Return `n_each` rows of each class at random, or all of a class that has fewer."""
+        rng = np.random.RandomState(seed)
+        rows = []
+        for label in np.unique(self.y):
+            own = np.flatnonzero(self.y == label)
+            rows.append(rng.permutation(own)[:n_each])
+        chosen = np.sort(np.concatenate(rows))
+        return self._replace(X=self.X[chosen], y=self.y[chosen])
+
+
+def load_source(name: str, *, fetch: bool = True) -> Source:
+    """Return a data set of the paper, or a stand-in for it.
+
+    Parameters
+    ----------
+    name : {"coil20", "mnist", "tdt2", "usps"}
+        Its name.
+    fetch : bool, default=True
+        Whether to ask OpenML for what is not at hand.
+
+    Returns
+    -------
+    Source
+        The data; `stand_in` says if it is not what was asked for.
+    """
+    folder = os.environ.get(SETTING)
+    file = Path(folder) / f"{name}.npz" if folder else None
+    if file is not None and file.is_file():
+        with np.load(file) as arrays:  # without pickle
+            return _from_arrays(name, dict(arrays))
+    advice = f"set {SETTING} to a folder with {name}.npz"
+    if fetch and name in OPENML:
+        try:
+            return _from_openml(name)
+        except Exception as error:  # whatever a network can do
+            advice += f"; OpenML could not be asked ({type(error).__name__})"
+    digits = load_dataset("digits")
+    told = f"{TITLES[name]} is missing: {advice}. The digits of scikit-learn stand in for it."
+    return Source(digits.X, digits.y, "digits, in place of " + TITLES[name], (8, 8), told)
+
+
+def _from_arrays(name: str, arrays: dict[str, npt.NDArray[Any]]) -> Source:
+    y = arrays["y"].astype(np.intp)
+    if name == "tdt2":
+        counts = sparse.csr_matrix(
+            (arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"])
+        )
+        return Source(weigh_terms(counts), y, TITLES[name], None)
+    return Source(_between_0_and_1(arrays["X"]), y, TITLES[name], SHAPES[name])
+
+
+def _from_openml(name: str) -> Source:
+    from sklearn.datasets import fetch_openml
+
+    bunch = fetch_openml(OPENML[name], version="active", as_frame=False, parser="liac-arff")
+    y = np.unique(bunch.target, return_inverse=True)[1]
+    return Source(_between_0_and_1(bunch.data), y, TITLES[name], SHAPES[name])
+
+
+def _between_0_and_1(X: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Return pixels between 0 and 1, whatever they were between."""
+    pixels = np.ascontiguousarray(X, dtype=np.float64)
+    low, high = pixels.min(), pixels.max()
+    scaled: npt.NDArray[np.float64] = (pixels - low) / (high - low)
+    return scaled
+
+
+def weigh_terms(counts: Any) -> Any:
+    """Return documents as rows (1 + log tf) log(N / df), scaled to unit length."""
+    from sklearn.preprocessing import normalize
+
+    weighed = sparse.csr_matrix(counts, dtype=np.float64, copy=True)
+    n_documents = weighed.shape[0]
+    in_documents = np.bincount(weighed.indices, minlength=weighed.shape[1])
+    rarity = np.log(n_documents / np.maximum(in_documents, 1))
+    weighed.data = (1 + np.log(weighed.data)) * rarity[weighed.indices]
+    return normalize(weighed)
