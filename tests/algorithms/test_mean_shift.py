@@ -125,6 +125,28 @@ def test_find_level_brackets_the_bandwidth_from_either_side(n_modes, start):
     assert counts(found.bandwidth) == n_modes
 
 
+@pytest.mark.parametrize("n_modes", [3, 30])
+def test_find_level_is_not_lost_where_every_row_becomes_a_mode(n_modes):
+    # As in many dimensions: one mode above 0.3, a thousand below 0.26.
+    counts = Counts(np.linspace(0.26, 0.3, 1000))
+    some = Counts(counts.falls[::10])
+    tried = []
+
+    def search(bandwidth):
+        tried.append(counts(bandwidth))
+        return counts.search(bandwidth)
+
+    found = find_level(n_modes, 1.2, search, counts.widened, some.search)
+    assert counts(found.bandwidth) == n_modes
+    assert max(tried) <= 22 * n_modes  # from all seeds, ten times what some of them reach
+
+
+def test_find_level_goes_on_where_a_glance_shows_too_little():
+    counts, some = Counts([0.5, 0.7, 0.9, 3.0]), Counts([3.0])
+    found = find_level(4, 1.0, counts.search, counts.widened, some.search)
+    assert counts(found.bandwidth) == 4
+
+
 def test_find_level_says_what_is_around_a_number_that_never_comes():
     counts = Counts([0.5, 2.0, 2.0, 3.0])
     with pytest.raises(NoBandwidthError) as caught:

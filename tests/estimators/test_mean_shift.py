@@ -135,6 +135,22 @@ def test_any_number_of_threads_gives_the_same_bits():
     assert one.labels_.tobytes() == two.labels_.tobytes()
 
 
+def test_any_number_of_threads_gives_the_same_bits_of_sparse_rows(monkeypatch):
+    monkeypatch.setattr("modeclust.algorithms.mean_shift.MOST_PLACES", 40)
+    X = sparse.csr_array(np.maximum(load_digits().data[:300] - 8, 0))
+    fits = [MeanShift(12.0, n_jobs=n, random_state=0).fit(X) for n in (1, 2, 5)]
+    assert len({model.cluster_centers_.tobytes() for model in fits}) == 1
+    assert len({model.labels_.tobytes() for model in fits}) == 1
+    assert len({model.predict(X).tobytes() for model in fits}) == 1
+
+
+def test_as_many_modes_as_wanted_from_many_seeds():
+    X, _ = make_blobs(2000, 2, centers=5, cluster_std=0.7, random_state=1)
+    model = MeanShift(n_clusters=5, random_state=0).fit(X)
+    assert model.n_clusters_ == 5
+    np.testing.assert_array_equal(model.labels_, MeanShift(model.bandwidth_).fit(X).labels_)
+
+
 def test_constant_and_repeated_rows():
     model = MeanShift().fit(np.ones((5, 3)))
     assert model.n_clusters_ == 1

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modeclust.rows.memory import MemoryRows, thread_count
+from modeclust.rows.memory import MemoryRows, mapped_in_order, thread_count
 from modeclust.rows.mode_step import ModeStep
 
 
@@ -105,3 +105,23 @@ def test_an_error_in_a_block_reaches_the_caller():
     X = np.zeros((50_000, 2))
     with MemoryRows(X, n_jobs=2) as rows, pytest.raises(RuntimeError, match="broken step"):
         rows.reduce(Broken(np.zeros((1, 2)), 0, 0.0))
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_mapped_in_order_keeps_the_order_and_takes_few_at_a_time(n_threads):
+    taken = []
+
+    def items():
+        for i in range(20):
+            taken.append(i)
+            yield i
+
+    with mapped_in_order(n_threads) as each:
+        for n_done, square in enumerate(each(lambda i: i * i, items()), 1):
+            assert square == (n_done - 1) ** 2
+            assert len(taken) <= n_done + n_threads
+
+
+def test_mapped_in_order_raises_what_the_work_raises():
+    with mapped_in_order(2) as each, pytest.raises(ZeroDivisionError):
+        list(each(lambda i: 1 // i, range(3)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 # At most so many places climb together, of so many numbers in all.
-MOST_PLACES, MOST_NUMBERS = 16384, 2**24
+MOST_PLACES, MOST_NUMBERS = 16384, 2**21
 # What is left out of a sum is below this share of it.
 NEGLIGIBLE = 1e-10
 # Two climbs in the same cell, of so many bandwidths, are one from there on, where both are about
@@ -35,6 +36,9 @@ NUDGE = 1e-3
 # From one bandwidth to the next, where their number of modes is counted.
 WIDER = 1.2
 NARROWEST = 1e-6
+# A search starts where a few seeds reach at most so many times the modes that are wanted, or where
+# bandwidths with more and with fewer are so near to each other.
+MANY, NARROW_ENOUGH = 2, 1.01
 # Bandwidths are tried down to this share of the first.
 SMALLEST = 1e-12
 
@@ -50,6 +54,7 @@ class Density:
     precision: float  # the largest 1 / s^2
     spread: float  # how much weights and scales may make up for, in units of t
     largest_norm: float  # of the rows, squared
+    each: Callable[..., Iterator[Any]] = map  # how several climbs are done, each by itself
 
     @property
     def is_smooth(self) -> bool:
@@ -117,8 +122,7 @@ def find_modes(
     places, heights, labels = [], [], []
     converged, n_iter, n_found = True, 0, 0
     radius = density.bandwidth * limits.merge_radius
-    for part in seeds:
-        ends = climb(density, part, limits)
+    for ends in density.each(partial(climb, density, limits=limits), seeds):
         group, first = _group(ends.places, ends.density, radius)
         places.append(ends.places[first])
         heights.append(ends.density[first])
@@ -199,7 +203,7 @@ class _Walk:
         fell = (self._factor > 1.0) & (density < self.density[self.active])
         rose = ~fell
         step = moved - here
-        lengths = np.linalg.norm(step, axis=1)
+        lengths = _lengths(step)
         self.density[self.active[rose]] = density[rose]
         self.quickened[self.active[rose & (lengths > self.lengths)]] = self._n_iter
         rate = self._shrinkage(step)
@@ -214,7 +218,7 @@ class _Walk:
         arrived = rose & (lengths <= tol * bandwidth)
         self.converged[self.active[arrived]] = True
         self.places[self.active] = np.where(arrived[:, None], here, there)
-        moves = np.linalg.norm(there - here, axis=1)
+        moves = _lengths(there - here)
         self._reach = self._ground.reach_after(reach, moves)
         self._plain, self._step = moved, step
         self._factor = factor
@@ -282,6 +286,11 @@ class _Crossings:
         return heads, np.flatnonzero(parted)
 
 
+def _lengths(steps: Places) -> Vector:
+    lengths: Vector = np.sqrt(np.einsum("md,md->m", steps, steps))
+    return lengths
+
+
 def _leave_saddles(
     density: Density, places: Places, height: Vector, limits: Limits, rng: np.random.RandomState
 ) -> tuple[Places, Vector]:
@@ -291,9 +300,11 @@ def _leave_saddles(
     """
     nudges = rng.normal(size=places.shape)
     nudges *= NUDGE * density.bandwidth / np.linalg.norm(nudges, axis=1, keepdims=True)
-    again = climb(density, places + nudges, limits)
-    higher = again.density > height
-    return np.where(higher[:, None], again.places, places), np.maximum(again.density, height)
+    parts = density.each(partial(climb, density, limits=limits), in_parts(places + nudges))
+    ends, heights = zip(*((part.places, part.density) for part in parts), strict=True)
+    again, density_there = np.concatenate(ends), np.concatenate(heights)
+    higher = density_there > height
+    return np.where(higher[:, None], again, places), np.maximum(density_there, height)
 
 
 def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Indices]:
@@ -303,7 +314,9 @@ def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Ind
     """
     # Most are all but equal: those in one small cell are one before any are compared.
     width = radius / (2.0 * np.sqrt(places.shape[1]))
-    _, cell = np.unique(_cells(places, width), axis=0, return_inverse=True)
+    known: dict[bytes, int] = {}  # quicker than sorting cells of many coordinates
+    cells = (cell.tobytes() for cell in _cells(places, width))
+    cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
     densest = _densest(cell, density)
     near = sparse.csr_array(radius_neighbors_graph(places[densest], radius, include_self=True))
     group = np.full(len(densest), -1, dtype=np.intp)
@@ -376,12 +389,16 @@ def find_level(
     start: float,
     search: Callable[[float], Modes],
     widened: Callable[[Level, float], Level],
+    glance: Callable[[float], Modes] | None = None,
 ) -> Level:
     """Return the modes, from all seeds, at a bandwidth where there are `n_modes`.
 
     `search` finds the modes from all seeds at a bandwidth; `widened` those that the modes of a
-    level move to at a larger one, which is quick. The number of these never grows.
+    level move to at a larger one, which is quick. The number of these never grows. `glance` finds
+    modes from some of the seeds, which shows where to begin.
     """
+    if glance is not None:
+        start = _start_with_about(n_modes, start, glance)
     low = _level_with_at_least(n_modes, start, search)
     high = None
     while True:
@@ -405,6 +422,28 @@ def find_level(
             low = level
         else:
             high = level
+
+
+def _start_with_about(n_modes: int, start: float, glance: Callable[[float], Modes]) -> float:
+    """Return a bandwidth at which some of the seeds reach `n_modes`, or not many more.
+
+    All seeds reach as many or more. In many dimensions nearly every row becomes a mode of its own
+    within a narrow range of bandwidths, below which a search from all seeds takes long.
+    """
+    low, high, n_low = start, np.inf, len(glance(start).places)
+    while n_low < n_modes:
+        low, high = low / 2.0, low
+        if low < SMALLEST * start:
+            return start  # so few seeds do not reach so many
+        n_low = len(glance(low).places)
+    while n_low > MANY * n_modes and low * NARROW_ENOUGH < high < np.inf:
+        middle = float(np.sqrt(low * high))
+        n_middle = len(glance(middle).places)
+        if n_middle < n_modes:
+            high = middle
+        else:
+            low, n_low = middle, n_middle
+    return low
 
 
 def _level_with_at_least(n_modes: int, start: float, search: Callable[[float], Modes]) -> Level:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from modeclust.algorithms.mean_shift import Density
 from modeclust.kernels import KERNELS
 from modeclust.rows.blas import single_blas_thread
-from modeclust.rows.memory import MemoryRows, weight_spread
+from modeclust.rows.memory import MemoryRows, mapped_in_order, thread_count, weight_spread
 from modeclust.rows.order import spatial_order
 from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, is_sparse
 from modeclust.rows.shift_step import LARGEST_NORM, LEAF
@@ -62,14 +62,18 @@ class Landscape:
         units = Units.of(self.X)
         n_rows = self.X.shape[0]
         size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
+        # The sums of a place are dense, and would be more work to merge than sparse rows to
+        # go over: threads share the places among them, and not the rows.
+        in_one = is_sparse(self.X)
         with (
             MemoryRows(
                 units.inward(self.X),
                 weight=self.weight,
                 scale=self.scale,
                 n_jobs=n_jobs,
-                block_size=-(-size // LEAF) * LEAF,
+                block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
             ) as rows,
+            mapped_in_order(thread_count(n_jobs) if in_one else 1) as each,
             single_blas_thread(),
         ):
             scales = rows.inverse_squared_scale
@@ -88,6 +92,7 @@ class Landscape:
                 precision=float(scales.max()) if scales.size else 1.0,
                 spread=weight_spread(rows.weight, scales),
                 largest_norm=largest_norm,
+                each=each,
             )
             yield Open(density, rows.X, units)
 

@@ -50,6 +50,9 @@ from modeclust.validation import (
     is_array,
 )
 
+# Where the search for a bandwidth begins is found from so many seeds, for so many modes or more.
+FEW_SEEDS, SEEDS_FOR_A_MODE = 256, 8
+
 
 class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that climb to it.
@@ -247,10 +250,10 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
                 return _nearest(centers, _dense_parts(rows)).astype(np.int32)
             limits = self._limits()
             radius = self.merge_radius * ground.density.bandwidth
-            labels = [
-                nearest_mode(climb(ground.density, part, limits).places, centers, radius)
-                for part in _dense_parts(rows)
-            ]
+            climbs = ground.density.each(
+                partial(climb, ground.density, limits=limits), _dense_parts(rows)
+            )
+            labels = [nearest_mode(ends.places, centers, radius) for ends in climbs]
             return np.concatenate(labels).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
@@ -365,8 +368,22 @@ class Search:
         """Return the bandwidth and the modes."""
         if n_clusters is None:
             return self._density.bandwidth, self.at(self._density.bandwidth)
-        level = find_level(n_clusters, self._density.bandwidth, self.at, self._wider)
+        glance = self._glance_for(n_clusters)
+        level = find_level(n_clusters, self._density.bandwidth, self.at, self._wider, glance)
         return level.bandwidth, level.modes
+
+    def _glance_for(self, n_clusters: int) -> Callable[[float], Modes] | None:
+        """Return what finds modes from a few of the seeds, where these are many."""
+        n_few = max(FEW_SEEDS, SEEDS_FOR_A_MODE * n_clusters)
+        if self._in_cells or self._seeds.shape[0] < 4 * n_few:
+            return None
+        few = self._seeds[np.sort(self.rng.choice(self._seeds.shape[0], n_few, replace=False))]
+
+        def glance(bandwidth: float) -> Modes:
+            density = self._density.at(bandwidth)
+            return find_modes(density, _dense_parts(few), self.limits, self.rng)
+
+        return glance
 
     def at(self, bandwidth: float) -> Modes:
         """Return the modes at a bandwidth, from all seeds."""

@@ -1,8 +1,10 @@
 """Rows in this machine's memory, or mapped into it from a file."""
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -284,6 +286,29 @@ def thread_count(n_jobs: int | None) -> int:
         wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
         return int(wanted) if wanted.isdecimal() and int(wanted) > 0 else int(joblib.cpu_count())
     return int(joblib.effective_n_jobs(n_jobs))
+
+
+@contextmanager
+def mapped_in_order(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield what is like `map`, by threads; it takes few items at a time and keeps their order."""
+    if n_threads == 1:
+        yield map
+        return
+    pool = ThreadPoolExecutor(n_threads)
+
+    def each(work: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
+        waiting: deque[Future[T]] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    try:
+        yield each
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @compiled

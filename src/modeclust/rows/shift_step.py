@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from modeclust.compiled import compiled, compiled_inline
 from modeclust.exponential import exp_of_minus_half
@@ -19,7 +18,7 @@ from modeclust.kernels import (
     relative_pull,
 )
 from modeclust.rows.blocks import Block
-from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Csr, is_sparse
+from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, Csr, Floats
 from modeclust.rows.summing import RISE, means, merge_references, refer
 
 Vector = npt.NDArray[np.float64]
@@ -29,6 +28,9 @@ Vector = npt.NDArray[np.float64]
 LEAF, PLACES = 128, 32
 # Long rows, which go through matrix products: rows and places of one product.
 LONG_LEAF, LONG_PLACES = 512, 256
+# Of sparse rows, so many places at a time: few enough that the numbers of common features, one
+# for each place, stay in the cache.
+SPARSE_PLACES = 32
 # By products, a squared distance is off by about 1e-16 of the squared norms: they are used where
 # that is below 1e-8 of the squared bandwidth.
 LARGEST_NORM = 1e8
@@ -97,8 +99,11 @@ class ShiftStep:
 
     def add(self, block: Block, sums: ShiftSums) -> None:
         """Add the pull of one block's rows."""
-        if isinstance(block.X, Csr) or self._suits_products:
-            self._add_by_products(block, sums)
+        if isinstance(block.X, Csr):
+            self._add_sparse(block.X, block, sums)
+            return
+        if self._suits_products:
+            self._add_by_products(block.X, block, sums)
             return
         _add_by_differences(
             block.X,
@@ -146,55 +151,66 @@ class ShiftStep:
         norms: Vector = np.einsum("md,md->m", self.places, self.places)
         return norms
 
-    def _add_by_products(self, block: Block, sums: ShiftSums) -> None:
-        X = _as_matrix(block.X, self.places.shape[1])
+    def _add_by_products(self, X: Floats, block: Block, sums: ShiftSums) -> None:
         desk = _desk(LONG_LEAF, 0)
-        for first in range(0, X.shape[0], LONG_LEAF):
+        for first in range(0, len(X), LONG_LEAF):
             rows = slice(first, first + LONG_LEAF)
-            leaf = X[rows] if is_sparse(X) else X[rows].astype(np.float64)
-            norms = _squared_norms(leaf)
+            leaf = X[rows].astype(np.float64)
+            norms = np.einsum("id,id->i", leaf, leaf)
             for begin in range(0, len(self.places), LONG_PLACES):
                 some = slice(begin, begin + LONG_PLACES)
-                pulls = _products(self.places[some], leaf)
-                _weigh_products(
-                    pulls,
-                    self._norms[some],
-                    norms,
-                    block.weight[rows],
-                    block.inverse_squared_scale[rows],
-                    self.kernel,
-                    self.inverse_squared_bandwidth,
-                    self.negligible,
-                    desk,
-                    sums.reference[some],
-                    sums.mass[some],
-                    sums.totals[some],
-                    sums.density[some],
-                    sums.smallest[some],
-                )
-                sums.totals[some] += (leaf.T @ pulls.T).T if is_sparse(leaf) else pulls @ leaf
+                pulls = self.places[some] @ leaf.T
+                self._weigh(pulls, norms, block, rows, some, desk, sums)
+                sums.totals[some] += pulls @ leaf
 
+    def _add_sparse(self, X: Csr, block: Block, sums: ShiftSums) -> None:
+        """Add the pull of sparse rows: each number of a row meets that of all places at once."""
+        rows = slice(0, len(X.indptr) - 1)
+        desk = _desk(rows.stop, 0)
+        norms = _sparse_norms(X.data, X.indptr)
+        for begin in range(0, len(self.places), SPARSE_PLACES):
+            some = slice(begin, begin + SPARSE_PLACES)
+            columns = self._columns[begin // SPARSE_PLACES]
+            products = np.empty((rows.stop, columns.shape[1]))
+            _multiply_sparse(X.data, X.indices, X.indptr, columns, products)
+            pulls = np.ascontiguousarray(products.T)
+            self._weigh(pulls, norms, block, rows, some, desk, sums)
+            products[...] = pulls.T
+            _add_sparse_totals(X.data, X.indices, X.indptr, products, sums.totals[some])
 
-def _as_matrix(X: Any, n_features: int) -> Any:
-    """Return a block's rows in a form that has products."""
-    if not isinstance(X, Csr):
-        return X
-    first, last = X.indptr[0], X.indptr[-1]
-    parts = (X.data[first:last], X.indices[first:last], X.indptr - first)
-    return sparse.csr_array(parts, shape=(len(X.indptr) - 1, n_features))
+    @cached_property
+    def _columns(self) -> list[npt.NDArray[np.float64]]:
+        """The places by features, (D, m), in parts."""
+        begins = range(0, len(self.places), SPARSE_PLACES)
+        return [np.ascontiguousarray(self.places[i : i + SPARSE_PLACES].T) for i in begins]
 
-
-def _products(places: npt.NDArray[np.float64], leaf: Any) -> npt.NDArray[np.float64]:
-    """Return the product of each place with each row, (M, n)."""
-    if is_sparse(leaf):
-        return np.ascontiguousarray((leaf @ places.T).T)
-    return np.asarray(places @ leaf.T)
-
-
-def _squared_norms(leaf: Any) -> Vector:
-    if is_sparse(leaf):
-        return np.asarray(leaf.multiply(leaf).sum(axis=1), dtype=np.float64)
-    return np.asarray(np.einsum("id,id->i", leaf, leaf))
+    def _weigh(
+        self,
+        products: npt.NDArray[np.float64],
+        norms: Vector,
+        block: Block,
+        rows: slice,
+        some: slice,
+        desk: "Desk",
+        sums: ShiftSums,
+    ) -> None:
+        """Turn products of some places with some rows into pulls."""
+        _weigh_products(
+            products,
+            self._norms[some],
+            norms,
+            block.weight[rows],
+            block.inverse_squared_scale[rows],
+            self.kernel,
+            self.inverse_squared_bandwidth,
+            self.negligible,
+            desk,
+            sums.reference[some],
+            sums.mass[some],
+            sums.totals[some],
+            sums.density[some],
+            sums.smallest[some],
+        )
 
 
 class Desk(NamedTuple):
@@ -339,6 +355,60 @@ def _squared_gap(low: Any, high: Any, lowest: Any, highest: Any) -> float:
         gap = max(0.0, max(low[j] - highest[j], lowest[j] - high[j]))
         total += gap * gap
     return total
+
+
+@compiled
+def _sparse_norms(data: Any, indptr: Any) -> Any:
+    """Return the squared norms of CSR rows."""
+    norms = np.zeros(indptr.size - 1)
+    for i in range(norms.size):
+        for e in range(indptr[i], indptr[i + 1]):
+            value = np.float64(data[e])
+            norms[i] += value * value
+    return norms
+
+
+@compiled
+def _multiply_sparse(
+    data: Any,  # IN: CSR rows
+    indices: Any,
+    indptr: Any,
+    columns: Any,  # IN: (D, m)
+    products: Any,  # OUT: (n, m)
+) -> None:
+    """Multiply each row with each place."""
+    m = columns.shape[1]
+    for i in range(products.shape[0]):
+        own = products[i]
+        own[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            value, column = np.float64(data[e]), columns[indices[e]]
+            for p in range(m):
+                own[p] += value * column[p]
+
+
+@compiled
+def _add_sparse_totals(
+    data: Any,  # IN: CSR rows
+    indices: Any,
+    indptr: Any,
+    pulls: Any,  # IN: (n, m)
+    totals: Any,  # IN/OUT: (m, D)
+) -> None:
+    """Add the rows, as each place is pulled by them."""
+    m, n_features = totals.shape
+    sums = np.zeros((n_features, m))
+    for i in range(pulls.shape[0]):
+        own = pulls[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            value, column = np.float64(data[e]), sums[indices[e]]
+            for p in range(m):
+                column[p] += value * own[p]
+    for first in range(0, n_features, 64):  # by tiles, as the two lie across each other in memory
+        last = min(first + 64, n_features)
+        for p in range(m):
+            for j in range(first, last):
+                totals[p, j] += sums[j, p]
 
 
 @compiled
