@@ -21,3 +21,15 @@ def distances_to_rows(X: Any, places: Doubles) -> Doubles:
     """Return how far each place is from the row nearest to it."""
     distances: Doubles = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(places)[0][:, 0]
     return distances
+
+
+def density_ranks(X: Any, places: Doubles, bandwidth: float) -> Doubles:
+    """Return for each place the share of rows that lie where the density is lower.
+
+    The density at a row is that of the others, since a place has no kernel of its own.
+    """
+    n_rows = len(X)
+    of_others = (n_rows * densities_at(X, X, bandwidth) - 1) / (n_rows - 1)
+    at_rows = np.maximum(of_others, 0)  # rounding leaves a row far from all others below 0
+    ranks: Doubles = np.searchsorted(np.sort(at_rows), densities_at(X, places, bandwidth)) / n_rows
+    return ranks
