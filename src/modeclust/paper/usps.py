@@ -4,8 +4,6 @@ K-means averages digits of several classes and styles. K-modes finds valid digit
 of its neighbours. Mean-shift with as many modes has one giant cluster and a few outliers.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 from scipy.spatial.distance import pdist
 from sklearn.neighbors import NearestNeighbors
@@ -71,12 +69,6 @@ def interval_ratio(tree: ModeTree, many: int) -> float:
     return float(one.min() / more.max()) if len(one) and len(more) else float("nan")
 
 
-def _mean(values: Iterable[float]) -> Measure:
-    """Return the mean of what there is, NaN of nothing."""
-    found = list(values)
-    return Measure.mean_of(found) if found else Measure.exactly(float("nan"))
-
-
 def _of_centroids(samples: list[Sample]) -> dict[str, Measure]:
     pure = np.array([[sample.purity(0), sample.purity(-1)] for sample in samples])
     grey = np.array([[greyness(s.means), greyness(s.modes), greyness(s.X)] for s in samples])
@@ -86,13 +78,13 @@ def _of_centroids(samples: list[Sample]) -> dict[str, Measure]:
         for s in samples
     ]
     return {
-        "neighbours-of-means-are-mixed": _mean(pure[:, 0]),
-        "neighbours-of-modes-are-of-one-class": _mean(pure[:, 1]),
-        "modes-purer-than-means": _mean(pure[:, 1] - pure[:, 0]),
-        "means-are-blurred": _mean(grey[:, 0] / grey[:, 2]),
-        "modes-are-sharp": _mean(grey[:, 1] / grey[:, 2]),
-        "modes-nearer-to-data": _mean(near),
-        "modes-average-out-noise": _mean(_noise_left(sample) for sample in samples),
+        "neighbours-of-means-are-mixed": Measure.mean_of(pure[:, 0]),
+        "neighbours-of-modes-are-of-one-class": Measure.mean_of(pure[:, 1]),
+        "modes-purer-than-means": Measure.mean_of(pure[:, 1] - pure[:, 0]),
+        "means-are-blurred": Measure.mean_of(grey[:, 0] / grey[:, 2]),
+        "modes-are-sharp": Measure.mean_of(grey[:, 1] / grey[:, 2]),
+        "modes-nearer-to-data": Measure.mean_of(near),
+        "modes-average-out-noise": Measure.mean_of(_noise_left(sample) for sample in samples),
     }
 
 
@@ -108,23 +100,25 @@ def _noise_left(sample: Sample) -> float:
 def _of_pairs(samples: list[Sample]) -> dict[str, Measure]:
     removals = [sample.without_lower for sample in samples if sample.is_redundant]
     return {
-        "two-modes-alike": _mean(likeness(sample.modes) for sample in samples),
-        "no-two-means-alike": _mean(likeness(sample.means) for sample in samples),
-        "redundancy-is-found": _mean(float(sample.is_redundant) for sample in samples),
-        "nine-take-over-the-rows": _mean(removal.taken for removal in removals),
-        "nine-keep-the-centroid": _mean(removal.moved for removal in removals),
+        "two-modes-alike": Measure.mean_of(likeness(sample.modes) for sample in samples),
+        "no-two-means-alike": Measure.mean_of(likeness(sample.means) for sample in samples),
+        "redundancy-is-found": Measure.mean_of(float(sample.is_redundant) for sample in samples),
+        "nine-take-over-the-rows": Measure.mean_of(removal.taken for removal in removals),
+        "nine-keep-the-centroid": Measure.mean_of(removal.moved for removal in removals),
     }
 
 
 def _of_mean_shift(samples: list[Sample], trees: list[ModeTree]) -> dict[str, Measure]:
     found = [(sample, sample.gms) for sample in samples if sample.gms is not None]
     return {
-        "mean-shift-bandwidth": _mean(gms.bandwidth_ for _, gms in found),
-        "mean-shift-giant": _mean(gms.counts_.max() / len(s.X) for s, gms in found),
-        "mean-shift-crumbs": _mean(float(np.sort(gms.counts_)[-2]) for _, gms in found),
-        "mean-shift-giant-is-a-one": _mean(_share_of_ones(s, gms) for s, gms in found),
-        "mean-shift-finds-outliers": _mean(_outlying(s, gms) for s, gms in found),
-        "mean-shift-narrow-interval": _mean(interval_ratio(tree, MANY_MODES) for tree in trees),
+        "mean-shift-bandwidth": Measure.mean_of(gms.bandwidth_ for _, gms in found),
+        "mean-shift-giant": Measure.mean_of(gms.counts_.max() / len(s.X) for s, gms in found),
+        "mean-shift-crumbs": Measure.mean_of(float(np.sort(gms.counts_)[-2]) for _, gms in found),
+        "mean-shift-giant-is-a-one": Measure.mean_of(_share_of_ones(s, gms) for s, gms in found),
+        "mean-shift-finds-outliers": Measure.mean_of(_outlying(s, gms) for s, gms in found),
+        "mean-shift-narrow-interval": Measure.mean_of(
+            interval_ratio(tree, MANY_MODES) for tree in trees
+        ),
     }
 
 
