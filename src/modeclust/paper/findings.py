@@ -24,8 +24,10 @@ class Measure(NamedTuple):
 
     @classmethod
     def mean_of(cls, values: Iterable[float]) -> Self:
-        """Return a mean over runs, with the interval of Student's t at 95%."""
+        """Return a mean over runs, with the interval of Student's t at 95%; NaN of no runs."""
         runs = np.array(list(values), dtype=np.float64)
+        if not len(runs):
+            return cls(np.nan, np.nan, np.nan, 0)
         mean = float(runs.mean())
         if len(runs) < 2 or np.ptp(runs) == 0:
             return cls(mean, mean, mean, len(runs))

@@ -86,7 +86,8 @@ def _from_openml(name: str) -> Source:
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(OPENML[name], version="active", as_frame=False, parser="liac-arff")
-    y = np.unique(bunch.target, return_inverse=True)[1]
+    # USPS there is named "1" to "10", which sorts wrongly as text.
+    y = np.unique(bunch.target.astype(np.int64), return_inverse=True)[1]
     return Source(_between_0_and_1(bunch.data), y, TITLES[name], SHAPES[name])
 
 

@@ -17,9 +17,10 @@ def densities_at(X: Any, places: Doubles, bandwidth: float) -> Doubles:
     return values
 
 
-def distances_to_rows(X: Any, places: Doubles) -> Doubles:
-    """Return how far each place is from the row nearest to it."""
-    distances: Doubles = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(places)[0][:, 0]
+def distances_to_rows(X: Any, places: Doubles, n_neighbors: int = 1) -> Doubles:
+    """Return how far each place is from the rows nearest to it, on average."""
+    search = NearestNeighbors(n_neighbors=n_neighbors).fit(X)
+    distances: Doubles = search.kneighbors(places)[0].mean(axis=1)
     return distances
 
 
@@ -33,3 +34,18 @@ def density_ranks(X: Any, places: Doubles, bandwidth: float) -> Doubles:
     at_rows = np.maximum(of_others, 0)  # rounding leaves a row far from all others below 0
     ranks: Doubles = np.searchsorted(np.sort(at_rows), densities_at(X, places, bandwidth)) / n_rows
     return ranks
+
+
+def purity(y: npt.NDArray[Any], neighbors: npt.NDArray[np.intp]) -> float:
+    """Return the share of the commonest class among neighbours, mean over the clusters.
+
+    `neighbors` has a line of rows for each cluster, with -1 for none; one of no rows is left out.
+    """
+    classes = [y[rows[rows >= 0]] for rows in neighbors]
+    shares = [np.unique(own, return_counts=True)[1].max() / len(own) for own in classes if len(own)]
+    return float(np.mean(shares))
+
+
+def greyness(images: Doubles) -> float:
+    """Return how grey images are: 0 if all pixels are 0 or 1, and 1 if all are halfway."""
+    return float((4 * images * (1 - images)).mean())

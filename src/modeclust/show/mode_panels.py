@@ -87,7 +87,8 @@ class Images(NamedTuple):
             _name_row(own, cluster)
             if cluster.size == 0:
                 strip.text(0, 0.5, "no rows", transform=strip.transAxes, va="center")
-        axes[0, 0].set_title(self.word, fontsize="medium")
+        # To the left, since the word may be wider than the image.
+        axes[0, 0].set_title(self.word, loc="right", fontsize="medium")
         words = "its nearest neighbours in the cluster"
         axes[0, 1].set_title(words, loc="left", fontsize="medium")
 
