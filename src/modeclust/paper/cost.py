@@ -63,7 +63,7 @@ class Sizes(NamedTuple):
 
     turns: int = 5
     rows: tuple[int, ...] = (8_000, 16_000, 32_000, 64_000, 128_000)
-    rows_in_pairs: tuple[int, ...] = (500, 1_000, 2_000, 4_000)
+    rows_in_pairs: tuple[int, ...] = (750, 1_500, 3_000, 6_000)
     others: tuple[int, ...] = (8, 16, 32, 64, 128)  # K or D, the other being 16
     n: int = 20_000  # while K or D grows
     n_in_pairs: int = 2_000
