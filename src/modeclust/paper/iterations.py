@@ -13,7 +13,8 @@ Doubles = npt.NDArray[np.float64]
 KMEANS, KMODES, SHIFT, MEDOIDS = "K-means", "K-modes", "mean-shift", "K-medoids"
 IN_PAIRS = (SHIFT, MEDOIDS)  # those that take all pairs of rows
 N_ITER, N_BANDWIDTHS = 20, 4  # of one run of K-modes; as many iterations of K-means
-BLOCK = 500  # rows that a step of mean-shift takes at a time
+MEDOIDS_ITER = 2  # few, since it converges in few; its distances are shared by as many at any size
+BLOCK = 250  # rows that a step of mean-shift takes at a time
 
 
 def run_kmeans(X: Doubles, n_clusters: int, bandwidth: float) -> int:
@@ -50,7 +51,9 @@ def shift_rows(X: Doubles, places: Doubles, bandwidth: float) -> Doubles:
     moved = np.empty_like(places)
     for start in range(0, len(places), BLOCK):
         block = slice(start, start + BLOCK)
-        weights = np.exp(-0.5 * euclidean_distances(places[block], X, squared=True) / bandwidth**2)
+        weights = euclidean_distances(places[block], X, squared=True)
+        weights *= -0.5 / bandwidth**2
+        np.exp(weights, out=weights)
         moved[block] = weights @ X / weights.sum(axis=1, keepdims=True)
     return moved
 
@@ -60,7 +63,8 @@ def run_kmedoids(X: Doubles, n_clusters: int, bandwidth: float) -> int:
     import kmedoids
 
     distances = euclidean_distances(X)
-    return int(kmedoids.alternating(distances, np.arange(n_clusters), max_iter=N_ITER).n_iter)
+    found = kmedoids.alternating(distances, np.arange(n_clusters), max_iter=MEDOIDS_ITER)
+    return int(found.n_iter)
 
 
 METHODS: dict[str, Callable[[Doubles, int, float], int]] = {
