@@ -230,7 +230,7 @@ def paper(
     """Reproduce the figures, tables and claims of the K-modes paper, with a verdict on each."""
     from modeclust.cli.folder import Kind, check_folder, swapped_in
     from modeclust.paper.items import check_items, list_of_items
-    from modeclust.paper.report import PAGE, owns, write_report
+    from modeclust.paper.report import PAGE, WORDS, owns, write_report
 
     if list_items:
         listed = list_of_items()
@@ -244,7 +244,7 @@ def paper(
     if as_json:
         print_json(results)
     else:
-        say(", ".join(f"{count} {verdict}" for verdict, count in results["verdicts"].items()))
+        say(", ".join(f"{count} {WORDS[v]}" for v, count in results["verdicts"].items()))
         say("look at", folder / PAGE)
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -19,12 +20,13 @@ from modeclust.paper.items import ITEMS, reproduce
 
 RESULTS, PAGE = "results.json", "index.html"
 DPI = 150
+WORDS = dict(zip(VERDICTS, ("reproduced", "in part", "not reproduced"), strict=True))
 
 
 def owns(name: str) -> bool:
     """Return whether a file of this name is one that a report is made of."""
-    is_picture = name.endswith(".png") and any(name.startswith(item) for item in ITEMS)
-    return name in (RESULTS, PAGE) or is_picture
+    is_picture = re.fullmatch(rf"({'|'.join(ITEMS)})(-\d+)?\.png", name)
+    return name in (RESULTS, PAGE) or is_picture is not None
 
 
 def write_report(
@@ -40,14 +42,14 @@ def write_report(
         tell(f"{name}: {ITEMS[name].title} ({ITEMS[name].where})")
         items.append(_run(name, folder, quick=quick))
         for line in items[-1]["stand_ins"]:
-            tell(f"  {line}")
+            tell(line)
         for claim in items[-1]["claims"]:
-            tell(f"  {claim['verdict']:<10}  {claim['name']}: {shown(claim)}")
-        tell(f"  {items[-1]['seconds']:.0f} s")
+            tell(f"{claim['name']} {WORDS[claim['verdict']]}: {shown(claim)}")
+        tell(f"{name} took {items[-1]['seconds']:.0f} s")
     claims = [claim for item in items for claim in item["claims"]]
     results = {
         "claims": claims,
-        "verdicts": {v: sum(claim["verdict"] == v for claim in claims) for v in VERDICTS},
+        "verdicts": _count(claims),
         "quick": quick,
         "items": [{key: value for key, value in item.items() if key != "claims"} for item in items],
         "environment": _environment(),
@@ -57,6 +59,10 @@ def write_report(
     with written(folder / PAGE) as file:
         file.write(_page(results, items).encode())
     return results
+
+
+def _count(claims: list[dict[str, Any]]) -> dict[str, int]:
+    return {v: sum(claim["verdict"] == v for claim in claims) for v in VERDICTS}
 
 
 def shown(claim: dict[str, Any]) -> str:
@@ -74,7 +80,8 @@ def number(value: float | None) -> str:
         return "none"
     if value == int(value) and abs(value) < 1e6:
         return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    # To three digits, 999.5 would be 1e+03.
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
 def _run(name: str, folder: Path, *, quick: bool) -> dict[str, Any]:
@@ -134,4 +141,5 @@ def _page(results: dict[str, Any], items: list[dict[str, Any]]) -> str:
     )
     environment.filters["number"] = number
     template = (files("modeclust.paper") / "page.html").read_text(encoding="utf-8")
-    return environment.from_string(template).render(results=results, items=items)
+    counted = [{**item, "verdicts": _count(item["claims"])} for item in items]
+    return environment.from_string(template).render(results=results, items=counted, words=WORDS)

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -59,8 +60,12 @@ def load_source(name: str, *, fetch: bool = True) -> Source:
     folder = os.environ.get(SETTING)
     file = Path(folder) / f"{name}.npz" if folder else None
     if file is not None and file.is_file():
-        with np.load(file) as arrays:  # without pickle
-            return _from_arrays(name, dict(arrays))
+        try:
+            with np.load(file) as arrays:  # without pickle
+                return _from_arrays(name, dict(arrays))
+        except (KeyError, ValueError, EOFError, BadZipFile) as error:
+            expected = "data, indices, indptr, shape and y" if name == "tdt2" else "X and y"
+            raise ValueError(f"{str(file)!r} must be an npz file of {expected}: {error}") from error
     advice = f"set {SETTING} to a folder with {name}.npz"
     if fetch and name in OPENML:
         try:

@@ -1,0 +1,135 @@
+"""The command `modeclust paper`."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from modeclust.cli.app import app
+from modeclust.cli.options import complete_item
+from modeclust.paper import items, report
+from modeclust.paper.items import ITEMS, check_items
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fail if an item is run."""
+
+    def reproduce(name, *, quick):
+        pytest.fail(f"{name} was run")
+
+    monkeypatch.setattr(report, "reproduce", reproduce)
+
+
+def invoke(*arguments, code=0):
+    result = CliRunner().invoke(app, ["paper", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def refused(*arguments):
+    """Return the one line that the command answers to bad input."""
+    result = invoke(*arguments, code=2)
+    assert result.stdout == ""
+    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
+    return result.stderr
+
+
+def test_list_names_every_item():
+    lines = invoke("--list").stdout.splitlines()[1:]
+    starts = [line.split(" ")[0] for line in lines]  # nothing where a long cell goes on
+    assert [start for start in starts if start] == list(ITEMS)
+    listed = json.loads(invoke("--list", "--json").stdout)["items"]
+    assert [item["name"] for item in listed] == list(ITEMS)
+    assert listed[0]["data"] == ["usps"]
+    assert list(Path().iterdir()) == []
+
+
+def test_help_has_examples():
+    told = invoke("--help").stdout
+    assert "modeclust paper moons degrees -o figures" in told
+
+
+@pytest.mark.usefixtures("no_work")
+def test_unknown_item_is_refused_with_a_hint():
+    message = refused("gausians", "-o", "out")
+    assert "no item 'gausians'" in message
+    assert "did you mean 'gaussians'?" in message
+    assert "did you mean" not in refused("xyz")
+    assert list(Path().iterdir()) == []
+
+
+def test_report_is_written_and_replaced_by_force_alone(monkeypatch):
+    result = invoke("gaussians", "--quick", "-o", "out")
+    assert sorted(file.name for file in Path("out").iterdir()) == [
+        "gaussians.png",
+        "index.html",
+        "results.json",
+    ]
+    assert result.stdout.splitlines() == [
+        "4 reproduced, 0 in part, 0 not reproduced",
+        "look at out/index.html",
+    ]
+    assert "gaussians.both-find-three" in result.stderr
+    Path("out/moons-2.png").write_bytes(b"of an earlier run")
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "reproduce", lambda name, *, quick: pytest.fail("it was run"))
+        assert "--force" in refused("gaussians", "--quick", "-o", "out")
+    invoke("gaussians", "--quick", "-o", "out", "--force")
+    assert not Path("out/moons-2.png").exists()
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("name", ["notes.txt", "moons-in-spring.png"])
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_folder_of_others_is_refused_before_work(name, force):
+    Path("mine").mkdir()
+    Path("mine", name).write_text("mine")
+    message = refused("gaussians", "--quick", "-o", "mine", *force)
+    assert f"holds '{name}', which `paper` did not write" in message
+    assert Path("mine", name).read_text() == "mine"
+
+
+def test_json_alone_is_on_the_standard_output():
+    result = invoke("gaussians", "--quick", "--json")
+    told = json.loads(result.stdout)
+    assert told == json.loads(Path("kmodes-paper/results.json").read_text(encoding="utf-8"))
+    assert {claim["verdict"] for claim in told["claims"]} <= {"reproduced", "partly", "not"}
+
+
+@pytest.mark.usefixtures("no_work")
+def test_missing_package_is_named_with_what_to_install(monkeypatch):
+    monkeypatch.setattr(items, "find_spec", lambda name: None if name == "networkx" else name)
+    assert check_items(["gaussians"]) == ["gaussians"]
+    message = refused("degrees")
+    assert "networkx must be installed for this: pip install 'modeclust[paper]'" in message
+    assert list(Path().iterdir()) == []
+
+
+def test_all_items_are_run_in_order_and_each_once():
+    assert check_items([]) == list(ITEMS)
+    assert check_items(["moons", "gaussians", "moons"]) == ["gaussians", "moons"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_failure_leaves_nothing_behind(error, monkeypatch):
+    def fail(name, *, quick):
+        raise error
+
+    monkeypatch.setattr(report, "reproduce", fail)
+    invoke("gaussians", code=130 if isinstance(error, KeyboardInterrupt) else 2)
+    assert list(Path().iterdir()) == []
+
+
+def test_names_are_completed():
+    assert list(complete_item("m")) == ["moons", "manifolds"]
