@@ -12,6 +12,7 @@ from modeclust.algorithms.mean_shift import (
     Modes,
     NoBandwidthError,
     climb,
+    estimated_count,
     find_level,
     find_modes,
 )
@@ -129,22 +130,29 @@ def test_find_level_brackets_the_bandwidth_from_either_side(n_modes, start):
 def test_find_level_is_not_lost_where_every_row_becomes_a_mode(n_modes):
     # As in many dimensions: one mode above 0.3, a thousand below 0.26.
     counts = Counts(np.linspace(0.26, 0.3, 1000))
-    some = Counts(counts.falls[::10])
     tried = []
 
     def search(bandwidth):
         tried.append(counts(bandwidth))
         return counts.search(bandwidth)
 
-    found = find_level(n_modes, 1.2, search, counts.widened, some.search)
+    found = find_level(n_modes, 1.2, search, counts.widened, counts)
     assert counts(found.bandwidth) == n_modes
-    assert max(tried) <= 22 * n_modes  # from all seeds, ten times what some of them reach
+    assert len(tried) == 2  # where it starts and where it ends
+    assert max(tried) <= max(8 * n_modes, 30)  # 26 lie within the narrowest range that is tried
 
 
-def test_find_level_goes_on_where_a_glance_shows_too_little():
-    counts, some = Counts([0.5, 0.7, 0.9, 3.0]), Counts([3.0])
-    found = find_level(4, 1.0, counts.search, counts.widened, some.search)
+@pytest.mark.parametrize("estimated", [0.1, 1000.0])
+def test_find_level_does_not_trust_a_glance(estimated):
+    counts = Counts([0.5, 0.7, 0.9, 3.0])
+    found = find_level(4, 1.0, counts.search, counts.widened, lambda _: estimated)
     assert counts(found.bandwidth) == 4
+
+
+def test_estimated_count_by_hand():
+    # Of four modes two have one seed each; there are ten times as many seeds in all.
+    modes = Modes(np.zeros((4, 1)), None, np.array([0, 0, 0, 1, 1, 2, 3, 0]), True, 1)
+    assert estimated_count(modes, 80) == 2 + 2 * 10
 
 
 def test_find_level_says_what_is_around_a_number_that_never_comes():

@@ -1,12 +1,9 @@
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from modeclust.paper.accuracy import INDICES, PLANS, Run, agreement, follow, reproduce, shift
 from modeclust.paper.claims import claims_of, judge
 from modeclust.paper.sources import load_source
-
-mpl.use("agg")
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +15,8 @@ def test_every_claim_is_measured(findings):
     assert findings.measures.keys() == claims_of("accuracy").keys()
     assert len(judge("accuracy", findings.measures)) == 5 * len(PLANS) * len(INDICES)
     for name, measure in findings.measures.items():
-        assert -100 <= measure.low <= measure.value <= measure.high <= 100, name
+        assert measure.low <= measure.value <= measure.high, name
+        assert -100 <= measure.value <= 100, name
 
 
 def test_the_best_bandwidth_is_no_worse_than_any(findings):
@@ -42,7 +40,7 @@ def test_the_table_has_the_papers_figures(findings):
 
 def test_a_path_goes_from_kmeans_to_a_fifth_of_the_automatic_bandwidth():
     data = load_source("mnist", fetch=False).draw(10, 0)
-    run = follow(data, 0)
+    run = follow(data, 0, n_init=2)
     assert run.bandwidths[0] == np.inf
     assert run.bandwidths[run.at_target] == 1
     assert run.bandwidths[-1] == pytest.approx(1 / 5)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from modeclust.cli.app import app
 from modeclust.cli.options import complete_item
 from modeclust.paper import items, report
+from modeclust.paper.claims import nothing_found
 from modeclust.paper.items import ITEMS, check_items
 
 
@@ -121,14 +122,41 @@ def test_all_items_are_run_in_order_and_each_once():
     assert check_items(["moons", "gaussians", "moons"]) == ["gaussians", "moons"]
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_failure_leaves_nothing_behind(error, monkeypatch):
-    def fail(name, *, quick):
-        raise error
+def test_interruption_leaves_nothing_behind(monkeypatch):
+    def interrupt(name, *, quick):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(report, "reproduce", fail)
-    invoke("gaussians", code=130 if isinstance(error, KeyboardInterrupt) else 2)
+    monkeypatch.setattr(report, "reproduce", interrupt)
+    invoke("gaussians", code=130)
     assert list(Path().iterdir()) == []
+
+
+def test_full_disk_leaves_nothing_behind(monkeypatch):
+    def fail(name, findings, folder):
+        (folder / "gaussians.png").touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report, "_write_pictures", fail)
+    monkeypatch.setattr(report, "reproduce", lambda name, *, quick: nothing_found(name))
+    assert invoke("gaussians", code=2).stderr.endswith("No space left on device\n")
+    assert list(Path().iterdir()) == []
+
+
+def test_an_item_that_fails_is_told_and_the_others_stay(monkeypatch):
+    def reproduce(name, *, quick):
+        if name == "moons":
+            raise ValueError("<no moons> tonight")
+        return nothing_found(name)
+
+    monkeypatch.setattr(report, "reproduce", reproduce)
+    result = invoke("gaussians", "moons", "-o", "out", code=1)
+    assert result.stderr.endswith("error: failed: moons\n")
+    stored = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
+    assert [item["error"] for item in stored["items"]] == [None, "ValueError: <no moons> tonight"]
+    failed = [claim for claim in stored["claims"] if claim["name"].startswith("moons.")]
+    assert failed
+    assert all((claim["ours"], claim["verdict"]) == (None, "not") for claim in failed)
+    assert "ValueError: &lt;no moons&gt; tonight" in Path("out/index.html").read_text()
 
 
 def test_names_are_completed():

@@ -32,7 +32,7 @@ def findings(request, monkeypatch):
         monkeypatch.delenv(SETTING, raising=False)
     findings = reproduce(quick=True)
     if request.param == "missing":
-        (told,) = findings.stand_ins
+        (told,) = findings.stand_ins.values()
         assert told.startswith("USPS is missing")
     yield findings
     plt.close("all")

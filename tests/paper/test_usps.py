@@ -57,7 +57,7 @@ def test_modes_are_nearer_to_other_images(quick):
 
 def test_a_stand_in_is_named(quick):
     assert len(quick.stand_ins) == 1
-    assert "USPS is missing" in quick.stand_ins[0]
+    assert "USPS is missing" in quick.stand_ins[""]
 
 
 def test_pictures_and_table(quick):

@@ -36,9 +36,11 @@ NUDGE = 1e-3
 # From one bandwidth to the next, where their number of modes is counted.
 WIDER = 1.2
 NARROWEST = 1e-6
-# A search starts where a few seeds reach at most so many times the modes that are wanted, or where
-# bandwidths with more and with fewer are so near to each other.
-MANY, NARROW_ENOUGH = 2, 1.01
+# A search starts where there are between so many times the modes that are wanted, by an estimate,
+# or where bandwidths with more and with fewer are so near to each other.
+FEW, MANY, NARROW_ENOUGH = 2, 8, 1.005
+# If that was too large a bandwidth, the next is smaller by this factor.
+FINER = 1.01
 # Bandwidths are tried down to this share of the first.
 SMALLEST = 1e-12
 
@@ -389,17 +391,18 @@ def find_level(
     start: float,
     search: Callable[[float], Modes],
     widened: Callable[[Level, float], Level],
-    glance: Callable[[float], Modes] | None = None,
+    glance: Callable[[float], float] | None = None,
 ) -> Level:
     """Return the modes, from all seeds, at a bandwidth where there are `n_modes`.
 
     `search` finds the modes from all seeds at a bandwidth; `widened` those that the modes of a
-    level move to at a larger one, which is quick. The number of these never grows. `glance` finds
-    modes from some of the seeds, which shows where to begin.
+    level move to at a larger one, which is quick. The number of these never grows. `glance`
+    estimates how many modes there are, from some of the seeds, which shows where to begin.
     """
+    narrower = 2.0
     if glance is not None:
-        start = _start_with_about(n_modes, start, glance)
-    low = _level_with_at_least(n_modes, start, search)
+        start, narrower = _start_with_about(n_modes, start, glance), FINER
+    low = _level_with_at_least(n_modes, start, narrower, search)
     high = None
     while True:
         n_low = len(low.modes.places)
@@ -424,34 +427,49 @@ def find_level(
             high = level
 
 
-def _start_with_about(n_modes: int, start: float, glance: Callable[[float], Modes]) -> float:
-    """Return a bandwidth at which some of the seeds reach `n_modes`, or not many more.
+def _start_with_about(n_modes: int, start: float, glance: Callable[[float], float]) -> float:
+    """Return a bandwidth with more than `n_modes` modes, by estimates, but not many more.
 
-    All seeds reach as many or more. In many dimensions nearly every row becomes a mode of its own
-    within a narrow range of bandwidths, below which a search from all seeds takes long.
+    In many dimensions nearly every row becomes a mode of its own within a narrow range of
+    bandwidths, below which a search from all seeds takes long.
     """
-    low, high, n_low = start, np.inf, len(glance(start).places)
-    while n_low < n_modes:
+    low, high, n_low = start, np.inf, glance(start)
+    while n_low < FEW * n_modes:
         low, high = low / 2.0, low
         if low < SMALLEST * start:
-            return start  # so few seeds do not reach so many
-        n_low = len(glance(low).places)
+            return start
+        n_low = glance(low)
     while n_low > MANY * n_modes and low * NARROW_ENOUGH < high < np.inf:
         middle = float(np.sqrt(low * high))
-        n_middle = len(glance(middle).places)
-        if n_middle < n_modes:
+        n_middle = glance(middle)
+        if n_middle < FEW * n_modes:
             high = middle
         else:
             low, n_low = middle, n_middle
     return low
 
 
-def _level_with_at_least(n_modes: int, start: float, search: Callable[[float], Modes]) -> Level:
-    """Return the modes at `start`, or at a smaller bandwidth where there are so many."""
+def estimated_count(modes: Modes, n_seeds: int) -> float:
+    """Return about how many modes `n_seeds` would reach, by those that some of them did.
+
+    Modes that one alone has reached are taken to be as frequent among all: those of lone rows are.
+    """
+    alone = int(np.sum(np.bincount(modes.labels) == 1))
+    return float(len(modes.places) - alone + alone * n_seeds / len(modes.labels))
+
+
+def _level_with_at_least(
+    n_modes: int, start: float, narrower: float, search: Callable[[float], Modes]
+) -> Level:
+    """Return the modes at `start`, or at a smaller bandwidth where there are so many.
+
+    It becomes smaller by the factor `narrower` first, and by twice its exponent each time up to 2.
+    """
     bandwidth = start
     first = level = Level(bandwidth, search(bandwidth))
     while len(level.modes.places) < n_modes:
-        bandwidth /= 2.0
+        bandwidth /= narrower
+        narrower = min(narrower**2, 2.0)
         if bandwidth < SMALLEST * start:
             raise NoBandwidthError(
                 (level.bandwidth, len(level.modes.places)), (start, len(first.modes.places))

@@ -246,6 +246,9 @@ def paper(
     else:
         say(", ".join(f"{count} {WORDS[v]}" for v, count in results["verdicts"].items()))
         say("look at", folder / PAGE)
+    if failed := [item["name"] for item in results["items"] if item["error"]]:
+        tell("error", f"failed: {', '.join(failed)}")
+        raise typer.Exit(1)
 
 
 def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":

@@ -23,6 +23,7 @@ from modeclust.algorithms.mean_shift import (
     NoBandwidthError,
     Places,
     climb,
+    estimated_count,
     find_level,
     find_modes,
     in_parts,
@@ -372,16 +373,17 @@ class Search:
         level = find_level(n_clusters, self._density.bandwidth, self.at, self._wider, glance)
         return level.bandwidth, level.modes
 
-    def _glance_for(self, n_clusters: int) -> Callable[[float], Modes] | None:
-        """Return what finds modes from a few of the seeds, where these are many."""
+    def _glance_for(self, n_clusters: int) -> Callable[[float], float] | None:
+        """Return what estimates the number of modes from a few of the seeds, if these are many."""
         n_few = max(FEW_SEEDS, SEEDS_FOR_A_MODE * n_clusters)
         if self._in_cells or self._seeds.shape[0] < 4 * n_few:
             return None
         few = self._seeds[np.sort(self.rng.choice(self._seeds.shape[0], n_few, replace=False))]
 
-        def glance(bandwidth: float) -> Modes:
+        def glance(bandwidth: float) -> float:
             density = self._density.at(bandwidth)
-            return find_modes(density, _dense_parts(few), self.limits, self.rng)
+            modes = find_modes(density, _dense_parts(few), self.limits, self.rng)
+            return estimated_count(modes, self._seeds.shape[0])
 
         return glance
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from modeclust.paper.findings import Measure
+from modeclust.paper.findings import Findings, Measure
 
 VERDICTS = ("reproduced", "partly", "not")
 
@@ -108,6 +108,11 @@ def claims_of(item: str) -> dict[str, Claim]:
         name: Claim(f"{item}.{name}", **fields)
         for name, fields in tomllib.loads(file.read_text(encoding="utf-8")).items()
     }
+
+
+def nothing_found(item: str) -> Findings:
+    """Return what is left of an item that failed: nothing for any of its claims."""
+    return Findings({name: Measure.exactly(float("nan")) for name in claims_of(item)}, [])
 
 
 def judge(item: str, measures: dict[str, Measure]) -> list[dict[str, Any]]:

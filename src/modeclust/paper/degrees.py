@@ -22,7 +22,7 @@ Doubles = npt.NDArray[np.float64]
 FIRST, LAST, N_BANDWIDTHS = 200.0, 1.0, 40
 PANELS = (np.inf, 29.8551, 15.1361, 3.8905, 1.0)  # of the paper, as its files name them
 SMOOTH = 29.8551  # the bandwidth at which a density is called low
-SWEPT = np.geomspace(1, 400, 40)  # bandwidths of mean-shift
+SWEPT = np.geomspace(1, 400, 30)  # bandwidths of mean-shift
 N_GRAPHS = 5
 
 

@@ -1,6 +1,7 @@
 """What an item of the paper finds: numbers for its claims, pictures and tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -58,6 +59,6 @@ class Findings(NamedTuple):
     measures: dict[str, Measure]
     pictures: list[Picture]
     tables: Sequence[Grid] = ()
-    stand_ins: Sequence[
-        str
-    ] = ()  # which data was missing, how to get it, and what was used instead
+    # Which data was missing, how to get it, and what was used instead; by how the names of the
+    # claims begin that it is the data of.
+    stand_ins: Mapping[str, str] = MappingProxyType({})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from modeclust.files import written
-from modeclust.paper.claims import VERDICTS, judge
+from modeclust.paper.claims import VERDICTS, judge, nothing_found
 from modeclust.paper.findings import Findings
 from modeclust.paper.items import ITEMS, reproduce
 
@@ -43,6 +43,8 @@ def write_report(
         items.append(_run(name, folder, quick=quick))
         for line in items[-1]["stand_ins"]:
             tell(line)
+        if items[-1]["error"]:
+            tell(f"{name} failed: {items[-1]['error']}")
         for claim in items[-1]["claims"]:
             tell(f"{claim['name']} {WORDS[claim['verdict']]}: {shown(claim)}")
         tell(f"{name} took {items[-1]['seconds']:.0f} s")
@@ -88,21 +90,28 @@ def _run(name: str, folder: Path, *, quick: bool) -> dict[str, Any]:
     import matplotlib as mpl
 
     start = time.perf_counter()
-    with mpl.rc_context({"backend": "agg", "svg.hashsalt": name}), warnings.catch_warnings():
-        findings = reproduce(name, quick=quick)
+    error = None
+    with mpl.rc_context({"backend": "agg"}), warnings.catch_warnings():
+        try:
+            findings = reproduce(name, quick=quick)
+        except Exception as caught:  # what the other items find is not to be lost with it
+            error = f"{type(caught).__name__}: {caught}"
+            findings = nothing_found(name)
         pictures = _write_pictures(name, findings, folder)
     item = ITEMS[name]
     claims = judge(name, findings.measures)
     for claim in claims:
-        claim["stand_in"] = bool(findings.stand_ins)
+        own = claim["name"].removeprefix(f"{name}.")
+        claim["stand_in"] = any(own.startswith(start) for start in findings.stand_ins)
     return {
         "name": name,
         "title": item.title,
         "where": item.where,
+        "error": error,
         "claims": claims,
         "pictures": pictures,
         "tables": [table._asdict() for table in findings.tables],
-        "stand_ins": list(findings.stand_ins),
+        "stand_ins": list(findings.stand_ins.values()),
         "seconds": round(time.perf_counter() - start, 1),
     }
 

@@ -80,7 +80,7 @@ def reproduce(*, quick: bool = False) -> Findings:
         measures,
         [Picture(_draw(*pairs[0]), caption)],
         [_table(measures, pairs)],
-        [source.stand_in] if source.stand_in else [],
+        {"": source.stand_in} if source.stand_in else {},
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import MeanShift
@@ -26,7 +27,8 @@ class Sweep(NamedTuple):
     @classmethod
     def of(cls, X: Doubles, y: npt.NDArray[Any], bandwidths: Doubles) -> "Sweep":
         """Run mean-shift at all bandwidths."""
-        models = [mean_shift(X, bandwidth) for bandwidth in bandwidths]
+        fits = (delayed(mean_shift)(X, bandwidth, n_jobs=1) for bandwidth in bandwidths)
+        models = Parallel(n_jobs=-1, prefer="threads")(fits)
         return cls(
             bandwidths,
             [model.cluster_centers_ for model in models],
@@ -49,9 +51,9 @@ class Sweep(NamedTuple):
         return float(self.agree[self.n_modes == 2].max(initial=0.0))
 
 
-def mean_shift(X: Doubles, bandwidth: float) -> MeanShift:
+def mean_shift(X: Doubles, bandwidth: float, n_jobs: int | None = None) -> MeanShift:
     """Return mean-shift at a bandwidth, run to its end where climbs are slow."""
-    model = MeanShift(bandwidth=float(bandwidth), max_iter=10_000, random_state=0)
+    model = MeanShift(bandwidth=float(bandwidth), max_iter=10_000, random_state=0, n_jobs=n_jobs)
     model.fit(X)
     return model
 

@@ -45,7 +45,7 @@ def reproduce(*, quick: bool = False) -> Findings:
             draw_sweeps(bandwidths, purities, trees),
         ],
         [_table(samples)],
-        [source.stand_in] if source.stand_in else [],
+        {"": source.stand_in} if source.stand_in else {},
     )
 
 
