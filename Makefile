@@ -44,6 +44,8 @@ format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# As in the tests: the data sets of the paper, where they are at hand.
+paper: export MODECLUST_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 paper: $(INSTALLED)  ## Reproduce every figure, table and claim of the paper; the page is in out/paper
 	@mkdir -p out
 	$(BIN)/modeclust paper -o out/paper --force

@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 PLANS = {
     "coil": Plan("coil20", "COIL-20", 10),
     "mnist": Plan("mnist", "MNIST", 10, 200, n_mean_shifts=2),
-    "tdt2": Plan("tdt2", "TDT2", 3, seeds=1000),
+    "tdt2": Plan("tdt2", "TDT2", 5, seeds=1000),
 }
 
 
