@@ -411,6 +411,7 @@ def test_very_large_values(here):
     assert json.loads(invoke("info", "data.modes", "--json").stdout)["n_clusters"] == 3
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_utf_8(tmp_path):
     name = os.fsdecode(b"iris-\xff")
     FRAME.drop("kind").write_csv(tmp_path / "iris.csv")
@@ -430,7 +431,13 @@ def test_a_name_that_is_not_utf_8(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["info", "out"], ["info", "out", "--json"]]
+    "arguments",
+    [
+        ["--help"],
+        pytest.param(["--version"], marks=pytest.mark.slow),
+        pytest.param(["info", "out"], marks=pytest.mark.slow),
+        ["info", "out", "--json"],
+    ],
 )
 def test_a_closed_pipe_is_met_in_silence(arguments, here):
     invoke("fit", "iris", *QUICK, "-o", "out")
@@ -511,11 +518,11 @@ class Done(NamedTuple):
     stderr: str
 
 
-OTHERS = ("tsv.gz", "feather", "npy", "npz", "mtx")
+OTHERS = ("parquet", "tsv.gz", "feather", "npy", "npz", "mtx")
 
 
 @pytest.mark.parametrize(
-    "ending", ["csv", "parquet", *(pytest.param(e, marks=pytest.mark.slow) for e in OTHERS)]
+    "ending", ["csv", *(pytest.param(e, marks=pytest.mark.slow) for e in OTHERS)]
 )
 def test_every_format_in_a_process_of_its_own(ending, tmp_path):
     name, labels = f"data.{ending}", f"labels.{ending}"

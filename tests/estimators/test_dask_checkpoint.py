@@ -90,7 +90,7 @@ def interrupt(writes, after, file, name="plain", **changes):
     writes.stop(None)
 
 
-SLOW = {"plain", "float32, offset", "K-means", "few, adaptive"}
+SLOW = {"plain", "CSR", "float32, offset", "K-means", "few, adaptive"}
 
 
 @pytest.mark.parametrize(

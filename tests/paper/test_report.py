@@ -162,8 +162,7 @@ def test_pictures_of_others_are_not_owned():
         assert not owns(name)
 
 
-@pytest.mark.parametrize("width", [400, 1200])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1200, "light")])
 def test_page_in_a_browser(width, scheme, hostile):
     executable = find_browser()
     if executable is None:

@@ -452,6 +452,7 @@ def test_more_clusters_than_colours_have_symbols(tmp_path, open_page):
     assert len(set(marks)) == 12
 
 
+@pytest.mark.slow
 def test_very_many_clusters_and_bandwidths(tmp_path, open_page):
     X = np.arange(400.0)[:, None] + np.array([[0.0, 0.5]])
     model = KModes(200, bandwidth=0.5, n_bandwidths=40, n_init=1, random_state=0).fit(X)
@@ -490,7 +491,9 @@ def test_rows_stay_with_the_axes(moons, open_page):
         assert np.all(picture[lines, columns, 3] > 0)
 
 
-@pytest.mark.parametrize("width", [320, pytest.param(360, marks=pytest.mark.slow), 800, 1600])
+@pytest.mark.parametrize(
+    "width", [320, *(pytest.param(w, marks=pytest.mark.slow) for w in (360, 800)), 1600]
+)
 def test_the_page_fits_the_screen(digits, hostile, open_page, width):
     for report in (digits, hostile):
         page = open_page(report.path, width=width)
