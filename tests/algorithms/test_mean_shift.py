@@ -142,6 +142,11 @@ def test_find_level_is_not_lost_where_every_row_becomes_a_mode(n_modes):
     assert max(tried) <= max(8 * n_modes, 30)  # 26 lie within the narrowest range that is tried
 
 
+def test_find_level_stays_where_it_starts_if_that_has_so_many():
+    counts = Counts([0.5, 0.7, 0.9, 3.0])
+    assert find_level(2, 2.0, counts.search, counts.widened, counts).bandwidth == 2.0
+
+
 @pytest.mark.parametrize("estimated", [0.1, 1000.0])
 def test_find_level_does_not_trust_a_glance(estimated):
     counts = Counts([0.5, 0.7, 0.9, 3.0])

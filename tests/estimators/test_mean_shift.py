@@ -148,6 +148,7 @@ def test_as_many_modes_as_wanted_from_many_seeds():
     X, _ = make_blobs(2000, 2, centers=5, cluster_std=0.7, random_state=1)
     model = MeanShift(n_clusters=5, random_state=0).fit(X)
     assert model.n_clusters_ == 5
+    assert MeanShift(1.2, n_clusters=5, random_state=0).fit(X).bandwidth_ == 1.2  # has so many
     np.testing.assert_array_equal(model.labels_, MeanShift(model.bandwidth_).fit(X).labels_)
 
 

@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 from modeclust.cli.app import app
 from modeclust.cli.options import complete_item
 from modeclust.paper import items, report
-from modeclust.paper.claims import nothing_found
+from modeclust.paper.claims import claims_of
+from modeclust.paper.findings import Findings, Measure
 from modeclust.paper.items import ITEMS, check_items
+from modeclust.paper.sources import SETTING
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +30,11 @@ def no_work(monkeypatch):
         pytest.fail(f"{name} was run")
 
     monkeypatch.setattr(report, "reproduce", reproduce)
+
+
+def nothing(name, *, quick):
+    """Stand in for a script that finds nothing."""
+    return Findings({claim: Measure.exactly(float("nan")) for claim in claims_of(name)}, [])
 
 
 def invoke(*arguments, code=0):
@@ -137,7 +144,7 @@ def test_full_disk_leaves_nothing_behind(monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(report, "_write_pictures", fail)
-    monkeypatch.setattr(report, "reproduce", lambda name, *, quick: nothing_found(name))
+    monkeypatch.setattr(report, "reproduce", nothing)
     assert invoke("gaussians", code=2).stderr.endswith("No space left on device\n")
     assert list(Path().iterdir()) == []
 
@@ -146,7 +153,7 @@ def test_an_item_that_fails_is_told_and_the_others_stay(monkeypatch):
     def reproduce(name, *, quick):
         if name == "moons":
             raise ValueError("<no moons> tonight")
-        return nothing_found(name)
+        return nothing(name, quick=quick)
 
     monkeypatch.setattr(report, "reproduce", reproduce)
     result = invoke("gaussians", "moons", "-o", "out", code=1)
@@ -155,8 +162,22 @@ def test_an_item_that_fails_is_told_and_the_others_stay(monkeypatch):
     assert [item["error"] for item in stored["items"]] == [None, "ValueError: <no moons> tonight"]
     failed = [claim for claim in stored["claims"] if claim["name"].startswith("moons.")]
     assert failed
-    assert all((claim["ours"], claim["verdict"]) == (None, "not") for claim in failed)
+    for claim in failed:
+        assert (claim["ours"], claim["runs"], claim["verdict"]) == (None, 0, "not")
+        assert claim["why"] == "ValueError: <no moons> tonight"
     assert "ValueError: &lt;no moons&gt; tonight" in Path("out/index.html").read_text()
+
+
+@pytest.mark.usefixtures("no_work")
+def test_a_setting_that_names_no_folder_is_refused(monkeypatch, here):
+    monkeypatch.setenv(SETTING, str(here / "absent"))
+    assert f"{SETTING} names no folder" in refused("rotated-ones")
+    assert list(Path().iterdir()) == []
+
+
+def test_list_of_some_items():
+    assert json.loads(invoke("--list", "moons", "--json").stdout)["items"][0]["name"] == "moons"
+    assert "did you mean 'moons'?" in refused("--list", "mons")
 
 
 def test_names_are_completed():

@@ -187,3 +187,14 @@ def test_page_in_a_browser(width, scheme, hostile):
         assert page.url.endswith("#gaussians")
         browser.close()
     assert troubles == []
+
+
+def test_a_stand_in_reproduces_nothing_in_full(tmp_path, monkeypatch):
+    values = dict.fromkeys(claims_of("gaussians"), Measure.exactly(1.0))
+    monkeypatch.setattr(
+        report, "reproduce", lambda name, *, quick: Findings(values, [], (), {"both": "No data."})
+    )
+    *_, last = write_report(["gaussians"], tmp_path)["claims"]
+    assert (last["name"], last["stand_in"]) == ("gaussians.both-find-three", True)
+    assert (last["verdict"], last["off"]) == ("partly", 0)
+    assert "stand-in" in last["why"]

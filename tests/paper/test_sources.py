@@ -88,8 +88,28 @@ def test_file_of_something_else_is_refused_by_name(content, folder):
         np.savez(file, digits=np.zeros((2, 2)))
     else:
         file.write_bytes(content)
-    with pytest.raises(ValueError, match=r"usps\.npz' must be an npz file of X and y: "):
+    with pytest.raises(ValueError, match=r"usps\.npz in .* must be an npz file of X and y: "):
         load_source("usps")
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (np.eye(3), [0, 1, 2], "not 256 pixels a row"),
+        (np.eye(3, 256), [0, 1], r"y has shape \(2,\) beside 3 rows"),
+        (np.full((3, 256), np.nan), [0, 1, 2], "pixels must be finite"),
+        (np.zeros((3, 256)), [0, 1, 2], "not all equal"),
+    ],
+)
+def test_arrays_that_are_no_images_are_refused(X, y, message, folder):
+    np.savez(folder / "usps.npz", X=X, y=np.array(y))
+    with pytest.raises(ValueError, match=message):
+        load_source("usps")
+
+
+def test_classes_are_numbered_from_0(folder):
+    np.savez(folder / "usps.npz", X=np.eye(3, 256), y=np.array([10, 1, 5]))
+    assert load_source("usps").y.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize("name", OPENML)

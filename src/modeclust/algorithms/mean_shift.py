@@ -20,8 +20,8 @@ Places = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
-# At most so many places climb together, of so many numbers in all.
-MOST_PLACES, MOST_NUMBERS = 16384, 2**21
+# At most so many places climb together, of so many numbers in all, or these few.
+MOST_PLACES, MOST_NUMBERS, FEWEST_PLACES = 16384, 2**21, 8
 # What is left out of a sum is below this share of it.
 NEGLIGIBLE = 1e-10
 # Two climbs in the same cell, of so many bandwidths, are one from there on, where both are about
@@ -373,7 +373,7 @@ def widen(
 
 def in_parts(seeds: Any) -> Iterator[Any]:
     """Yield dense or CSR seeds in parts that are climbed from together."""
-    size = min(max(1, MOST_NUMBERS // seeds.shape[1]), MOST_PLACES)
+    size = min(max(FEWEST_PLACES, MOST_NUMBERS // seeds.shape[1]), MOST_PLACES)
     for first in range(0, seeds.shape[0], size):
         yield seeds[first : first + size]
 
@@ -434,6 +434,8 @@ def _start_with_about(n_modes: int, start: float, glance: Callable[[float], floa
     bandwidths, below which a search from all seeds takes long.
     """
     low, high, n_low = start, np.inf, glance(start)
+    if n_low >= n_modes:
+        return start
     while n_low < FEW * n_modes:
         low, high = low / 2.0, low
         if low < SMALLEST * start:

@@ -233,7 +233,8 @@ def paper(
     from modeclust.paper.report import PAGE, WORDS, owns, write_report
 
     if list_items:
-        listed = list_of_items()
+        wanted = check_items(names or [], to_run=False)
+        listed = [item for item in list_of_items() if item["name"] in wanted]
         print_json({"items": listed}) if as_json else print_items(listed)
         return
     chosen = check_items(names or [])

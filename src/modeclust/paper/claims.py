@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from modeclust.paper.findings import Findings, Measure
+from modeclust.paper.findings import Measure
 
 VERDICTS = ("reproduced", "partly", "not")
 
@@ -110,9 +110,11 @@ def claims_of(item: str) -> dict[str, Claim]:
     }
 
 
-def nothing_found(item: str) -> Findings:
-    """Return what is left of an item that failed: nothing for any of its claims."""
-    return Findings({name: Measure.exactly(float("nan")) for name in claims_of(item)}, [])
+def nothing_found(item: str, error: str) -> list[dict[str, Any]]:
+    """Return the results of an item that failed."""
+    nan = float("nan")
+    nothing = Measure(nan, nan, nan, n_runs=0)
+    return [{**claim.result(nothing), "why": error} for claim in claims_of(item).values()]
 
 
 def judge(item: str, measures: dict[str, Measure]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from modeclust.paper.findings import Findings
+from modeclust.paper.sources import check_setting
 
 
 class Item(NamedTuple):
@@ -31,8 +32,8 @@ ITEMS = {
 }
 
 
-def check_items(names: list[str]) -> list[str]:
-    """Return the items asked for, all if none are, or refuse what cannot be run."""
+def check_items(names: list[str], *, to_run: bool = True) -> list[str]:
+    """Return the items asked for, all if none are, or refuse what is none or cannot be run."""
     import difflib
 
     for name in names:
@@ -41,6 +42,9 @@ def check_items(names: list[str]) -> list[str]:
             hint = f"; did you mean {near[0]!r}?" if near else "."
             raise ValueError(f"the paper has no item {name!r}; there are {', '.join(ITEMS)}{hint}")
     chosen = [name for name in ITEMS if name in names or not names]
+    if not to_run:
+        return chosen
+    check_setting()
     needed = {package for name in chosen for package in ITEMS[name].packages} | {"jinja2"}
     if missing := sorted(package for package in needed if find_spec(package) is None):
         raise ImportError(

@@ -1,6 +1,7 @@
 """The data of the paper: from `MODECLUST_DATA`, else from OpenML, else a stand-in."""
 
 import os
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -63,9 +64,11 @@ def load_source(name: str, *, fetch: bool = True) -> Source:
         try:
             with np.load(file) as arrays:  # without pickle
                 return _from_arrays(name, dict(arrays))
-        except (KeyError, ValueError, EOFError, BadZipFile) as error:
+        except (KeyError, ValueError, TypeError, EOFError, BadZipFile, zlib.error) as error:
             expected = "data, indices, indptr, shape and y" if name == "tdt2" else "X and y"
-            raise ValueError(f"{str(file)!r} must be an npz file of {expected}: {error}") from error
+            raise ValueError(
+                f"{file.name} in {SETTING} must be an npz file of {expected}: {error}"
+            ) from error
     advice = f"set {SETTING} to a folder with {name}.npz"
     if fetch and name in OPENML:
         try:
@@ -78,13 +81,26 @@ def load_source(name: str, *, fetch: bool = True) -> Source:
 
 
 def _from_arrays(name: str, arrays: dict[str, npt.NDArray[Any]]) -> Source:
-    y = arrays["y"].astype(np.intp)
+    y = np.unique(arrays["y"], return_inverse=True)[1]
+    n_rows = arrays["shape"][0] if name == "tdt2" else len(arrays["X"])
+    if arrays["y"].shape != (n_rows,):
+        raise ValueError(f"y has shape {arrays['y'].shape} beside {n_rows} rows")
     if name == "tdt2":
         counts = sparse.csr_matrix(
             (arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"])
         )
         return Source(weigh_terms(counts), y, TITLES[name], None)
+    n_pixels = np.prod(SHAPES[name])
+    if arrays["X"].shape != (n_rows, n_pixels):
+        raise ValueError(f"X has shape {arrays['X'].shape}, and not {n_pixels} pixels a row")
     return Source(_between_0_and_1(arrays["X"]), y, TITLES[name], SHAPES[name])
+
+
+def check_setting() -> None:
+    """Refuse a setting that names no folder."""
+    folder = os.environ.get(SETTING)
+    if folder and not Path(folder).is_dir():
+        raise ValueError(f"{SETTING} names no folder: {folder!r}; correct it, or unset it.")
 
 
 def _from_openml(name: str) -> Source:
@@ -100,6 +116,8 @@ def _between_0_and_1(X: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Return pixels between 0 and 1, whatever they were between."""
     pixels = np.ascontiguousarray(X, dtype=np.float64)
     low, high = pixels.min(), pixels.max()
+    if not low < high < np.inf:  # NaN is not less than anything
+        raise ValueError(f"pixels must be finite and not all equal, got {low} to {high}")
     scaled: npt.NDArray[np.float64] = (pixels - low) / (high - low)
     return scaled
 

@@ -308,7 +308,8 @@ def mapped_in_order(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
     try:
         yield each
     finally:
-        pool.shutdown(cancel_futures=True)
+        # Nothing is left to wait for, but after an error or an interrupt.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @compiled

@@ -29,8 +29,8 @@ LEAF, PLACES = 128, 32
 # Long rows, which go through matrix products: rows and places of one product.
 LONG_LEAF, LONG_PLACES = 512, 256
 # Of sparse rows, so many places at a time: few enough that the numbers of common features, one
-# for each place, stay in the cache.
-SPARSE_PLACES = 32
+# for each place, stay in the cache. Many rows at a time, as the sums after them are dense.
+SPARSE_PLACES, SPARSE_LEAF = 32, 2**14
 # By products, a squared distance is off by about 1e-16 of the squared norms: they are used where
 # that is below 1e-8 of the squared bandwidth.
 LARGEST_NORM = 1e8
@@ -165,18 +165,21 @@ class ShiftStep:
 
     def _add_sparse(self, X: Csr, block: Block, sums: ShiftSums) -> None:
         """Add the pull of sparse rows: each number of a row meets that of all places at once."""
-        rows = slice(0, len(X.indptr) - 1)
-        desk = _desk(rows.stop, 0)
-        norms = _sparse_norms(X.data, X.indptr)
-        for begin in range(0, len(self.places), SPARSE_PLACES):
-            some = slice(begin, begin + SPARSE_PLACES)
-            columns = self._columns[begin // SPARSE_PLACES]
-            products = np.empty((rows.stop, columns.shape[1]))
-            _multiply_sparse(X.data, X.indices, X.indptr, columns, products)
-            pulls = np.ascontiguousarray(products.T)
-            self._weigh(pulls, norms, block, rows, some, desk, sums)
-            products[...] = pulls.T
-            _add_sparse_totals(X.data, X.indices, X.indptr, products, sums.totals[some])
+        n_rows = len(X.indptr) - 1
+        desk = _desk(min(n_rows, SPARSE_LEAF), 0)
+        for first in range(0, n_rows, SPARSE_LEAF):
+            rows = slice(first, min(first + SPARSE_LEAF, n_rows))
+            leaf = X._replace(indptr=X.indptr[first : rows.stop + 1])
+            norms = _sparse_norms(leaf.data, leaf.indptr)
+            for begin in range(0, len(self.places), SPARSE_PLACES):
+                some = slice(begin, begin + SPARSE_PLACES)
+                columns = self._columns[begin // SPARSE_PLACES]
+                products = np.empty((len(norms), columns.shape[1]))
+                _multiply_sparse(*leaf, columns, products)
+                pulls = np.ascontiguousarray(products.T)
+                self._weigh(pulls, norms, block, rows, some, desk, sums)
+                products[...] = pulls.T
+                _add_sparse_totals(*leaf, products, sums.totals[some])
 
     @cached_property
     def _columns(self) -> list[npt.NDArray[np.float64]]:
