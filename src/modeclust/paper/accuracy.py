@@ -2,9 +2,9 @@
 
 Each run is a K-means, the best of 20, and K-modes from there: to the automatic bandwidth with the
 defaults of the library, and on to a fifth of it. The seeds are those of K-means++, which ends lower
-than random rows do. So both have the same start, and their differences are paired. MNIST is sampled anew for each run; the other two are
-whole. On TDT2 mean-shift climbs from some of the rows only, and the others join the nearest of
-these: from all of them it takes several minutes.
+than random rows do. As both have the same start, their differences are paired. MNIST is sampled
+anew for each run; the other two are whole. On TDT2 mean-shift climbs from some of the rows only,
+and the others join the nearest of these: from all of them it takes several minutes.
 """
 
 from collections.abc import Iterator
