@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes
+from modeclust.paper.course import Course
 from modeclust.paper.degree_panels import draw_panels
 from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.joined_graphs import Sizes, build_graph
@@ -19,7 +20,8 @@ from modeclust.paper.typicality import densities_at
 
 Doubles = npt.NDArray[np.float64]
 
-FIRST, LAST, N_BANDWIDTHS = 200.0, 1.0, 40
+COURSE = Course(200.0, 1.0, 40)
+LAST = COURSE.last
 PANELS = (np.inf, 29.8551, 15.1361, 3.8905, 1.0)  # of the paper, as its files name them
 SMOOTH = 29.8551  # the bandwidth at which a density is called low
 SWEPT = np.geomspace(1, 400, 30)  # bandwidths of mean-shift
@@ -98,15 +100,7 @@ def cluster_degrees(sizes: Sizes, seed: int, swept: Doubles) -> Sample:
     graph = build_graph(sizes, seed)
     X = np.array([[degree] for _, degree in sorted(graph.degree)], dtype=np.float64)
     is_power = np.arange(len(X)) >= sizes.n_random
-    model = KModes(
-        2,
-        start_bandwidth=FIRST,
-        bandwidth=LAST,
-        n_bandwidths=N_BANDWIDTHS,
-        n_init=20,
-        random_state=0,
-        store_labels=True,
-    ).fit(X)
+    model = COURSE.follow(X, 2)
     return Sample(X, is_power, model, Sweep.of(X, is_power, swept))
 
 

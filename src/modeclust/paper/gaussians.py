@@ -4,18 +4,17 @@ With K = 2, K-means puts one centroid between two of the clusters, where there i
 moves it into one of them.
 """
 
-from typing import Any
-
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from modeclust import KModes
 from modeclust.datasets import load_dataset
+from modeclust.paper.course import Course
 from modeclust.paper.findings import Findings, Measure, Picture
 from modeclust.paper.typicality import densities_at, distances_to_rows
 from modeclust.show import PathDisplay
 
-FIRST, LAST, N_BANDWIDTHS = 3.0, 1.0, 20
+COURSE = Course(3.0, 1.0, 20)
+LAST = COURSE.last
 DRAWN_AT = (np.inf, LAST)
 
 
@@ -24,14 +23,7 @@ def reproduce(*, quick: bool = False) -> Findings:
     import matplotlib.pyplot as plt
 
     data = load_dataset("gaussians")
-    path: dict[str, Any] = {
-        "start_bandwidth": FIRST,
-        "bandwidth": LAST,
-        "n_bandwidths": N_BANDWIDTHS,
-    }
-    two, three = (
-        KModes(k, **path, n_init=20, random_state=0, store_labels=True).fit(data.X) for k in (2, 3)
-    )
+    two, three = (COURSE.follow(data.X, n_clusters) for n_clusters in (2, 3))
     means, modes = two.path_.centers[0], two.cluster_centers_
     highest = densities_at(data.X, data.X, LAST).max()
     low, high = (densities_at(data.X, centers, LAST).min() / highest for centers in (means, modes))

@@ -13,6 +13,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes
+from modeclust.paper.course import Course
 from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.sweep import Sweep, draw_sweeps
 from modeclust.paper.typicality import density_ranks
@@ -21,7 +22,8 @@ from modeclust.show.exemplars import nearest_in_cluster
 
 Doubles = npt.NDArray[np.float64]
 
-FIRST, LAST, N_BANDWIDTHS = 1.0, 0.1, 20
+COURSE = Course(1.0, 0.1, 20)
+LAST = COURSE.last
 N_ROWS, NOISE = 1000, 0.08  # as in the data set that comes with the library
 N_SAMPLES = 10
 # Bandwidths of mean-shift, the closest together where it comes to two modes.
@@ -77,15 +79,7 @@ def reproduce(*, quick: bool = False) -> Findings:
 def cluster_moons(n_rows: int, seed: int, swept: Doubles) -> Sample:
     """Draw moons, and cluster them by K-means, K-modes and mean-shift."""
     X, y = make_moons(n_rows, noise=NOISE, random_state=seed)
-    model = KModes(
-        2,
-        start_bandwidth=FIRST,
-        bandwidth=LAST,
-        n_bandwidths=N_BANDWIDTHS,
-        n_init=20,
-        random_state=0,
-        store_labels=True,
-    ).fit(X)
+    model = COURSE.follow(X, 2)
     means, labels = model.path_.centers[0], model.path_.labels[0]
     return Sample(
         X,

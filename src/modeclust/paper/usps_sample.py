@@ -8,7 +8,8 @@ import numpy.typing as npt
 from scipy.spatial.distance import pdist, squareform
 from sklearn.model_selection import train_test_split
 
-from modeclust import KModes, MeanShift, kmodes_path
+from modeclust import MeanShift, kmodes_path
+from modeclust.paper.course import Course
 from modeclust.paper.sources import Source
 from modeclust.paper.typicality import densities_at, purity
 from modeclust.show.exemplars import nearest_in_cluster
@@ -50,15 +51,8 @@ class Sample:
         self.X, self.held_out, self.y, _ = train_test_split(
             both.X, both.y, train_size=0.5, stratify=both.y, random_state=seed
         )
-        self.model = KModes(
-            N_CLUSTERS,
-            start_bandwidth=FIRST,
-            bandwidth=LAST,
-            n_bandwidths=size.n_bandwidths,
-            n_init=size.n_init,
-            random_state=seed,
-            store_labels=True,
-        ).fit(self.X)
+        course = Course(FIRST, LAST, size.n_bandwidths)
+        self.model = course.follow(self.X, N_CLUSTERS, seed=seed, n_init=size.n_init)
         self.means: Doubles = self.model.path_.centers[0]
         self.modes: Doubles = self.model.cluster_centers_
 
