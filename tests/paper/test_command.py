@@ -175,6 +175,15 @@ def test_a_setting_that_names_no_folder_is_refused(monkeypatch, here):
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("folder", ["", ".", "../here"])
+def test_the_current_folder_is_not_replaced(folder, here, monkeypatch):
+    (here / "here").mkdir()
+    monkeypatch.chdir(here / "here")
+    assert "the folder you are in" in refused("moons", "-o", folder, "--force")
+    assert list(Path().iterdir()) == []
+
+
 def test_list_of_some_items():
     assert json.loads(invoke("--list", "moons", "--json").stdout)["items"][0]["name"] == "moons"
     assert "did you mean 'moons'?" in refused("--list", "mons")

@@ -39,6 +39,8 @@ def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
         return
     if not target.is_dir():
         raise ValueError(f"{str(folder)!r} is a file; name another folder with -o.")
+    if target.samefile(Path.cwd()):  # to replace it would leave the shell in a removed folder
+        raise ValueError("that is the folder you are in; name one inside it with -o.")
     content = sorted(target.iterdir())
     if foreign := [path.name for path in content if path.is_dir() or not kind.owns(path.name)]:
         raise ValueError(
