@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 BENCH_INSTALLED := .venv/.installed-bench
+DOCS_INSTALLED := .venv/.installed-docs
 BROWSER := .venv/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint format bench bench-disk paper clean
+.PHONY: help install demo test test-slow docs lint format bench bench-disk paper clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -28,10 +29,18 @@ $(BROWSER): $(INSTALLED)
 	@touch $@
 
 test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
-	$(BIN)/pytest -n 2 -m "not slow"
+	$(BIN)/pytest -n 2 -m "not slow and not docs"
 
 test-slow: $(INSTALLED)  ## Run the slow tests
 	$(BIN)/pytest -m slow
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	@touch $@
+
+docs: $(DOCS_INSTALLED)  ## Make the documentation, run all that it shows, and check its links
+	$(BIN)/sphinx-build --fail-on-warning --keep-going docs out/docs
+	$(BIN)/pytest -m docs
 
 lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
 	$(BIN)/ruff check .
