@@ -1,109 +1,115 @@
-"""Cluster handwritten digits, and watch blurry means become typical digits.
+"""
+Digits: from blur to pattern
+============================
 
-The paper's USPS experiment on the digits that ship with scikit-learn: K-means averages
-digits of different identity and style; as the bandwidth falls, each centroid moves to where
-many digits of its cluster are alike. Prints a table of the path and of the clusters, draws the
-centroids along the path, and writes a page on which one slides along it.
+K-means averages digits of different identity and style. As the bandwidth falls, each centroid
+moves to where many digits of its cluster are alike, and becomes a digit that somebody could have
+written. This is the paper's experiment with USPS, on the digits that come with scikit-learn.
 
-    python examples/digits.py [FOLDER]
+As a script, ``python digits.py [FOLDER]`` also writes the picture and the page into a folder, by
+default ``out``.
 """
 
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
 from modeclust import KModes, estimate_bandwidth
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
+# %%
+# A third of the neighbour distance
+# ---------------------------------
+#
+# The default bandwidth, the mean distance to the 10th neighbour, smooths a lot in 64 dimensions.
+# A third of it averages only digits that are much alike.
 
-N_NEIGHBORS = 20
+X, y = load_digits(return_X_y=True)
+X = X / 16
+bandwidth = estimate_bandwidth(X) / 3
+model = KModes(10, bandwidth=bandwidth, random_state=0).fit(X)
+path = model.path_
+print(f"{len(X)} digits of 8 x 8 pixels, 10 clusters, target bandwidth {bandwidth:.3f}")
 
+# %%
+# The centroids along the path
+# ----------------------------
+#
+# Each row is a cluster, each column a bandwidth; the column at the left is K-means. Follow a row
+# whose first image is a smear: it averages digits of two classes, or two ways to write one. To the
+# right the image decides for one of them, and its strokes get sharp.
 
-def neighbor_purity(X, y, point):
-    """Return, for each centroid, the share of the commonest class in its neighbours.
+columns = np.linspace(0, len(path) - 1, 7).round().astype(int)
+figure, axes = plt.subplots(10, 7, figsize=(7, 11), layout="constrained")
+for i, column in zip(columns, axes.T, strict=True):
+    column[0].set_title("K-means" if i == 0 else f"{path.bandwidths[i]:.3g}", fontsize=10)
+    for center, ax in zip(path.centers[i], column, strict=True):
+        ax.imshow(center.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
+        ax.set(xticks=[], yticks=[])
+for k, ax in enumerate(axes[:, 0]):
+    ax.set_ylabel(f"cluster {k}", fontsize=8)
+figure.suptitle("Centroids of the digits, from K-means to ever smaller bandwidths", fontsize=11)
 
-    The neighbours are the 20 points of its own cluster that are nearest to it.
-    """
-    purity = np.full(len(point.centers), np.nan)
-    for k, center in enumerate(point.centers):
-        own = np.flatnonzero(point.labels == k)
-        distances = np.linalg.norm(X[own] - center, axis=1)
-        nearest = own[np.argsort(distances, kind="stable")[:N_NEIGHBORS]]
-        if len(nearest):
-            purity[k] = np.bincount(y[nearest]).max() / len(nearest)
-    return purity
+# %%
+# How typical are they?
+# ---------------------
+#
+# A typical digit has neighbours of its own class. ``report`` looks up, for each centroid at each
+# bandwidth, the 20 rows of its cluster that are nearest to it; the purity is the share of their
+# commonest class. A centroid between classes has a low one.
 
+report = model.report(X, y, path=None, image_shape=(8, 8), title="Handwritten digits")
+purity = np.array(
+    [
+        [np.bincount(y[rows]).max() / len(rows) for rows in clusters]
+        for clusters in report.summary["exemplars"]
+    ]
+)
+moves = np.linalg.norm(path.centers - path.centers[0], axis=2)
 
-def print_path(X, y, path):
-    print("bandwidth  objective  iterations  sizes       farthest move  purity of")
-    print("                                  min to max  from K-means   20 neighbours")
-    for point in path:
-        moves = np.linalg.norm(point.centers - path[0].centers, axis=1)
-        purity = np.nanmean(neighbor_purity(X, y, point))
-        name = "K-means" if np.isinf(point.bandwidth) else f"{point.bandwidth:.3f}"
-        sizes = f"{point.counts.min()} to {point.counts.max()}"
-        print(
-            f"{name:>9}  {point.objective:9.4f}  {point.n_iter:10d}  {sizes:<10}  "
-            f"{moves.max():13.2f}  {purity:13.3f}"
-        )
-
-
-def print_clusters(X, y, path):
-    means, modes = path[0], path[-1]
-    before, after = neighbor_purity(X, y, means), neighbor_purity(X, y, modes)
-    moves = np.linalg.norm(modes.centers - means.centers, axis=1)
-    print("cluster  size  moved  purity: K-means  K-modes")
-    for k in range(len(moves)):
-        print(f"{k:7d}  {modes.counts[k]:4d}  {moves[k]:5.2f}  {before[k]:15.2f}  {after[k]:7.2f}")
-    print(f"{'mean':>7}  {'':4}  {moves.mean():5.2f}  {before.mean():15.3f}  {after.mean():7.3f}")
-
-
-def draw_path(path, file, n_columns=7):
-    """Draw the centroids of each cluster in a row, from K-means to the target."""
-    chosen = np.unique(np.linspace(0, len(path) - 1, n_columns).round().astype(int))
-    n_clusters = path.centers.shape[1]
-    figure, axes = plt.subplots(
-        n_clusters, len(chosen), figsize=(len(chosen), n_clusters + 1), layout="constrained"
+print("bandwidth  objective  iterations  sizes       farthest move  purity of")
+print("                                  min to max  from K-means   20 neighbours")
+for i, point in enumerate(path):
+    name = "K-means" if i == 0 else f"{point.bandwidth:.3f}"
+    sizes = f"{point.counts.min()} to {point.counts.max()}"
+    print(
+        f"{name:>9}  {point.objective:9.4f}  {point.n_iter:10d}  {sizes:<10}  "
+        f"{moves[i].max():13.2f}  {purity[i].mean():13.3f}"
     )
-    for column, i in enumerate(chosen):
-        point = path[i]
-        name = "K-means" if np.isinf(point.bandwidth) else f"{point.bandwidth:.3g}"
-        axes[0, column].set_title(name, fontsize=10)
-        for k, ax in enumerate(axes[:, column]):
-            ax.imshow(point.centers[k].reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-            if column == 0:
-                ax.set_ylabel(f"cluster {k}", fontsize=8)
-    figure.suptitle("Centroids of the digits, from K-means to ever smaller bandwidths", fontsize=11)
-    figure.savefig(file, dpi=120)
-    plt.close(figure)
 
+# %%
+# The clusters differ: most of the gain is where K-means mixed classes.
 
-def main():
+print("cluster  size  moved  purity: K-means  K-modes")
+for k, size in enumerate(model.counts_):
+    print(f"{k:7d}  {size:4d}  {moves[-1, k]:5.2f}  {purity[0, k]:15.2f}  {purity[-1, k]:7.2f}")
+print(
+    f"{'mean':>7}  {'':4}  {moves[-1].mean():5.2f}  "
+    f"{purity[0].mean():15.3f}  {purity[-1].mean():7.3f}"
+)
+pairs = ", ".join(f"{i} and {j}" for i, j in model.redundant_clusters()) or "none"
+print(f"redundant clusters: {pairs}")
+
+# %%
+# Slide along the path
+# --------------------
+#
+# The report shows itself, here as in a notebook. Its slider goes from K-means to the target; the
+# map, the centroids and their neighbours follow. ``model.report(X, y, "digits.html")`` writes
+# the same as a page for a browser, which works offline.
+
+report  # noqa: B018
+
+# %%
+
+# sphinx_gallery_start_ignore
+if "__file__" in globals():  # a script, and not the gallery or a notebook
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "out")
     folder.mkdir(parents=True, exist_ok=True)
-    X, y = load_digits(return_X_y=True)
-    X = X / 16
-    # Well below the neighbour distance, to average only digits that are much alike.
-    bandwidth = estimate_bandwidth(X) / 3
-    model = KModes(10, bandwidth=bandwidth, random_state=0).fit(X)
-
-    print(f"{len(X)} digits of 8 x 8 pixels, 10 clusters, target bandwidth {bandwidth:.3f}\n")
-    print_path(X, y, model.path_)
-    print()
-    print_clusters(X, y, model.path_)
-    pairs = ", ".join(f"{i} and {j}" for i, j in model.redundant_clusters()) or "none"
-    print(f"\nredundant clusters: {pairs}")
-    picture, page = folder / "digits.png", folder / "digits.html"
-    draw_path(model.path_, picture)
-    model.report(X, y, page, image_shape=(8, 8), title="Handwritten digits")
-    print(f"picture of the centroids along the path: {picture}")
-    print(f"page to slide along the path, for a browser: {page}")
-
-
-if __name__ == "__main__":
-    main()
+    figure.savefig(folder / "digits.png", dpi=120)
+    report.save(folder / "digits.html")
+    print(f"picture of the centroids along the path: {folder / 'digits.png'}")
+    print(f"page to slide along the path, for a browser: {folder / 'digits.html'}")
+# sphinx_gallery_end_ignore
