@@ -1,0 +1,116 @@
+"""
+Too many clusters: find the redundant ones, and merge them
+==========================================================
+
+Nobody knows K. If it is too large, K-means cuts groups in pieces and says nothing. The modes of
+two pieces of one group have no dip of the density between them: ``redundant_clusters`` names such
+pairs, and ``merge_redundant`` makes one cluster of them.
+"""
+
+# sphinx_gallery_thumbnail_number = 1
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_blobs
+from sklearn.neighbors import KernelDensity
+
+from modeclust import KModes, estimate_bandwidth
+from modeclust.show import PathDisplay
+from modeclust.show.palette import COLORS
+
+# %%
+# Twelve clusters for four groups
+# -------------------------------
+
+groups = [[0, 0], [7, 1], [3, 6], [10, 7]]
+X, _ = make_blobs(
+    [150, 250, 300, 150], centers=groups, cluster_std=[0.6, 1, 1.3, 0.8], random_state=0
+)
+
+model = KModes(12, random_state=0).fit(X)
+merged = model.merge_redundant(X)
+pairs = model.redundant_clusters()
+print(f"{len(pairs)} redundant pairs: {', '.join(f'{i}-{j}' for i, j in pairs)}")
+print(f"{len(model.cluster_centers_)} clusters of {model.counts_} rows")
+print(f"{len(merged.cluster_centers_)} clusters of {merged.counts_} rows are left")
+
+# %%
+# The thick lines join redundant pairs. They stay within the groups, and hang together in
+# each. Of each group the mode of the largest piece is kept, and K-modes runs again from there.
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
+display = PathDisplay.from_estimator(model, X, ax=axes[0], levels=[0.5], legend=False)
+display.stars_.remove()  # the means, and the rows nearest to them, are not the matter here
+display.rings_.remove()
+for pair in pairs:
+    axes[0].plot(*model.cluster_centers_[list(pair)].T, color="black", lw=4, alpha=0.5, zorder=5)
+PathDisplay.from_estimator(merged, X, ax=axes[1], levels=[0.1, 0.5, 0.9], legend=False)
+axes[0].set_title(f"K = {len(model.cluster_centers_)}; lines: redundant pairs")
+axes[1].set_title(f"Merged: K = {len(merged.cluster_centers_)}")
+
+# %%
+# What redundant means
+# --------------------
+#
+# From one mode of a pair we walk straight to the other, and look at the density of the rows of
+# both clusters. A pair is redundant where the lowest density on the way is above 0.9
+# (``threshold``) of the lower peak; ``redundancy_`` has this ratio for pairs of near modes. We draw
+# the most redundant pair, the first that is not, and two clusters of different groups. The
+# second may be of one group all the same: clusters hang together through others.
+
+ratios = model.redundancy_.toarray()
+others = np.where(ratios < 0.9, ratios, 0)
+first_other = np.unravel_index(others.argmax(), others.shape)
+of_two_groups = model.predict(groups[:2])
+
+steps = np.linspace(0, 1, 200)[:, np.newaxis]
+figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+for (i, j), color in zip((pairs[0], first_other, of_two_groups), COLORS, strict=False):
+    start, end = model.cluster_centers_[[i, j]]
+    rows = X[np.isin(model.labels_, [i, j])]
+    kernels = KernelDensity(bandwidth=model.bandwidth_).fit(rows)
+    density = np.exp(kernels.score_samples(start + steps * (end - start)))
+    density /= min(density[0], density[-1])
+    label = f"clusters {i} and {j}, at least {density.min():.2f}"
+    ax.plot(steps, density, color=color, label=label)
+ax.axhline(0.9, color="0.5", ls=":", label="threshold")
+ax.set(xlabel="from one mode (0) to the other (1)", ylabel="density / lower peak", ylim=(0, None))
+ax.legend(fontsize="small")
+
+# %%
+# How many are left depends on the bandwidth
+# ------------------------------------------
+#
+# We start with different K and different bandwidths, and merge. Over a range of bandwidths around
+# the estimated one the number of groups comes out, whatever K was. Far above it the density is
+# one heap and all is merged; far below it, it is bumpy and nothing is.
+
+factors = np.geomspace(8, 1 / 4, 11)
+bandwidth = estimate_bandwidth(X)
+left = {
+    n_clusters: [
+        len(
+            KModes(n_clusters, bandwidth=factor * bandwidth, random_state=0, max_iter=1000)
+            .fit(X)
+            .merge_redundant(X)
+            .cluster_centers_
+        )
+        for factor in factors
+    ]
+    for n_clusters in (4, 8, 12)
+}
+print("bandwidth / estimated", *(f"{factor:5.2f}" for factor in factors))
+for n_clusters, numbers in left.items():
+    print(f"left of {n_clusters:2d}           ", *(f"{number:5d}" for number in numbers))
+
+figure, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+ax.axhline(len(groups), color="0.5", ls=":", label="groups")
+for (n_clusters, numbers), color, marker in zip(left.items(), COLORS, "osD", strict=False):
+    ax.plot(factors, numbers, marker=marker, color=color, label=f"K = {n_clusters}")
+ax.set(xscale="log", xlabel="bandwidth, over the estimated one", ylabel="clusters left")
+ax.set_xticks([8, 4, 2, 1, 0.5, 0.25], ["8", "4", "2", "1", "½", "¼"])
+ax.minorticks_off()
+ax.invert_xaxis()  # as a path runs
+ax.set_ylim(0, None)
+ax.legend(title="start with", fontsize="small")
+plt.show()
