@@ -521,12 +521,19 @@ def test_light_and_dark(moons, open_page):
     )
 
 
-def test_the_page_works_inside_a_notebook(moons, open_page, tmp_path):
+def indented(text):
+    """Return a text as Sphinx has it on the page of a gallery."""
+    return "\n".join(4 * " " + line.expandtabs(8).rstrip() for line in text.splitlines())
+
+
+@pytest.mark.parametrize("written", [str, indented])
+def test_the_page_works_inside_a_notebook(moons, open_page, tmp_path, written):
     report = moons.model.report(moons.X, path=None)
     outer = tmp_path / "notebook.html"
-    outer.write_text(f"<meta charset=utf-8>{report._repr_html_()}", encoding="utf-8")
+    outer.write_text(f"<meta charset=utf-8>{written(report._repr_html_())}", encoding="utf-8")
     page = open_page(outer, ready="iframe")
     frame = page.frame_locator("iframe")
+    frame.locator("#curves .main-svg").first.wait_for()
     frame.locator("#slider").fill("0")
     assert "K-means" in frame.locator("#readout").inner_text()
 
