@@ -7,8 +7,6 @@ the least error, and may be one that hardly occurs: the mean of a blue and of a 
 mode is a colour that many pixels nearly have.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.spatial import KDTree
@@ -48,6 +46,7 @@ for name, palette in palettes.items():
     axes[name.removeprefix("K-")].imshow([by_lightness.astype(np.uint8)], aspect="auto")
 for ax in axes.values():
     ax.set_axis_off()
+plt.show()
 
 # %%
 # The sky is blue in the photograph and in the palette of modes, and grey in that of means: K-means

@@ -43,6 +43,7 @@ print(f"{len(X)} digits of 8 x 8 pixels, 10 clusters, target bandwidth {bandwidt
 
 columns = np.linspace(0, len(path) - 1, 7).round().astype(int)
 figure, axes = plt.subplots(10, 7, figsize=(7, 11), layout="constrained")
+figure.suptitle("Centroids of the digits, from K-means to ever smaller bandwidths", fontsize=11)
 for i, column in zip(columns, axes.T, strict=True):
     column[0].set_title("K-means" if i == 0 else f"{path.bandwidths[i]:.3g}", fontsize=10)
     for center, ax in zip(path.centers[i], column, strict=True):
@@ -50,7 +51,6 @@ for i, column in zip(columns, axes.T, strict=True):
         ax.set(xticks=[], yticks=[])
 for k, ax in enumerate(axes[:, 0]):
     ax.set_ylabel(f"cluster {k}", fontsize=8)
-figure.suptitle("Centroids of the digits, from K-means to ever smaller bandwidths", fontsize=11)
 
 # %%
 # How typical are they?

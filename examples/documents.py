@@ -10,8 +10,6 @@ installation, and the subpackage of each is known, to compare with. Texts from e
 well, such as ``sklearn.datasets.fetch_20newsgroups(remove=("headers", "footers", "quotes")).data``.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 import inspect
 from importlib import import_module
 
@@ -68,6 +66,7 @@ print(f"{X.shape[0]} documents, {X.shape[1]} terms, {X.nnz / X.shape[0]:.0f} of 
 
 model = KModes(9, bandwidth=0.4 * estimate_bandwidth(X), random_state=0).fit(X)
 ModesDisplay.from_estimator(model, X, feature_names=terms)
+plt.show()
 
 # %%
 # What the modes are of

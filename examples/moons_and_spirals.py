@@ -55,6 +55,7 @@ for row, (name, (X, y)) in zip(axes, datasets.items(), strict=True):
         away = KDTree(X).query(centers)[0] / estimate_bandwidth(X)
         print(f"{name:>7}  {type(model).__name__:<15}  {np.median(away):.2f}  {away.max():.2f}")
     row[0].set_ylabel(name)
+plt.show()
 
 # %%
 # The centroids of K-means lie off the rows, those of the other two among them.
@@ -91,6 +92,7 @@ for ax, name in zip(axes, ("moons that touch", "spirals"), strict=True):
         f"{name}: {sure.sum()} rows belong to one cluster by more than 0.9, of these "
         f"{wrong[sure].sum()} to a wrong one; of the other {(~sure).sum()}, {wrong[~sure].sum()}"
     )
+plt.show()
 
 # %%
 # Where it ends
@@ -103,5 +105,3 @@ for turns in (0.25, 0.5, 0.75, 1, 1.25):
     X, y = make_spirals(turns)
     labels = LaplacianKModes(3, random_state=0).fit(X).labels_
     print(f"{turns:4.2f} turns: adjusted Rand index {adjusted_rand_score(y, labels):.2f}")
-
-plt.show()

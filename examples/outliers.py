@@ -8,8 +8,6 @@ from K-means, and where K-means gives a cluster to the outliers, K-modes does no
 Here one sees both.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -75,6 +73,7 @@ for ax, distance in zip(axes, (12, 20), strict=True):
     ax.set(title=f"Outliers {distance} to the right", ylabel="x1", aspect="equal")
 axes[1].set_xlabel("x0")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+plt.show()
 
 # %%
 # From near to far
@@ -120,6 +119,7 @@ for name, of_name, median in zip(names, misses.T, medians.T, strict=True):
     ax.plot(distances, median, style, color=color, marker="o", ms=4, label=name)
 ax.set(xlabel="distance of the outliers", ylabel="worst served group:\ndistance to a centroid")
 ax.legend(title="median, and range", fontsize="small")
+plt.show()
 
 # %%
 # What to do
@@ -133,5 +133,3 @@ for n_clusters in (3, 4):
     model = KModes(n_clusters, random_state=0).fit(X)
     miss = cdist(GROUPS, model.cluster_centers_).min(axis=1).max()
     print(f"{n_clusters} clusters, of {model.counts_} rows: worst served group at {miss:.2f}")
-
-plt.show()

@@ -7,8 +7,6 @@ two pieces of one group have no dip of the density between them: ``redundant_clu
 pairs, and ``merge_redundant`` makes one cluster of them.
 """
 
-# sphinx_gallery_thumbnail_number = 1
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_blobs
@@ -47,6 +45,7 @@ for pair in pairs:
 PathDisplay.from_estimator(merged, X, ax=axes[1], levels=[0.1, 0.5, 0.9], legend=False)
 axes[0].set_title(f"K = {len(model.cluster_centers_)}; lines: redundant pairs")
 axes[1].set_title(f"Merged: K = {len(merged.cluster_centers_)}")
+plt.show()
 
 # %%
 # What redundant means
@@ -76,6 +75,7 @@ for (i, j), color in zip((pairs[0], first_other, of_two_groups), COLORS, strict=
 ax.axhline(0.9, color="0.5", ls=":", label="threshold")
 ax.set(xlabel="from one mode (0) to the other (1)", ylabel="density / lower peak", ylim=(0, None))
 ax.legend(fontsize="small")
+plt.show()
 
 # %%
 # How many are left depends on the bandwidth
