@@ -82,6 +82,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}  # light or dark, as the reader has it
 html_theme_options = {
     "logo": {"text": "modeclust", "alt_text": "modeclust, front page"},
     "navbar_start": ["navbar-logo", "version"],
