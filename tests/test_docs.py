@@ -1,30 +1,55 @@
 """What the documentation shows runs, and its links lead somewhere. `make docs` runs these."""
 
+import contextlib
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
 import pytest
 from sklearn.datasets import load_iris
+from typer.main import get_command
 
-DOCS = Path(__file__).parents[1] / "docs"
+from modeclust import KModes
+from modeclust.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+DOCS, SITE = ROOT / "docs", ROOT / "out" / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "gallery" not in page.parts)
+COMMANDS = get_command(app).commands
 
 pytestmark = pytest.mark.docs
 
 
 def blocks(page, language):
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    """Return the blocks of a language, each with the output that is shown below it, or None."""
+    text = page.read_text(encoding="utf-8")
+    shown = r"(?:\n\n```text\n(.*?)```)?"
+    return re.findall(rf"^```{language}\n(.*?)```{shown}", text, re.DOTALL | re.MULTILINE)
 
 
 def of_pages_with(language):
     pages = [page for page in PAGES if blocks(page, language)]
     return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
+
+
+def run(line):
+    """Run a command of modeclust in this folder."""
+    command = shlex.split(line, comments=True)
+    env = {**os.environ, "BROWSER": "true"}  # `true` opens the pages
+    done = subprocess.run(
+        [sys.executable, "-m", *command], env=env, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
 @pytest.fixture
@@ -38,23 +63,117 @@ def folder(tmp_path, monkeypatch):
 
 
 @of_pages_with("python")
-def test_the_python_of_a_page_runs(page, folder):
+def test_the_python_of_a_page_runs_and_prints_what_it_shows(page, folder):
     mpl.use("Agg")
     namespace = {}
-    for block in blocks(page, "python"):
-        exec(block, namespace)
+    for block, shown in blocks(page, "python"):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(block, namespace)
+        if shown:
+            assert printed.getvalue().split() == shown.split()
     plt.close("all")
 
 
 @of_pages_with("sh")
 def test_the_commands_of_a_page_run(page, folder):
-    for block in blocks(page, "sh"):
+    for block, _ in blocks(page, "sh"):
         for line in block.replace("\\\n", " ").splitlines():
-            command = shlex.split(line, comments=True)
-            if command[:1] == ["modeclust"]:
-                subprocess.run(
-                    [sys.executable, "-m", *command],
-                    env={**os.environ, "BROWSER": "true"},  # `true` opens the pages
-                    check=True,
-                    capture_output=True,
-                )
+            if line.startswith("modeclust "):
+                run(line)
+
+
+@cache
+def parsed(file):
+    from bs4 import BeautifulSoup
+
+    return BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser")
+
+
+def built():
+    """Return the pages of the site, which `make docs` has made before."""
+    assert (SITE / "index.html").exists(), "the site is not there: run `make docs`"
+    return sorted(file for file in SITE.rglob("*.html") if "_static" not in file.parts)
+
+
+def linked(file):
+    """Yield the addresses that a page links or loads."""
+    for attribute in ("href", "src"):
+        yield from (tag[attribute] for tag in parsed(file).select(f"[{attribute}]"))
+    for tag in parsed(file).select("[srcset]"):
+        yield from (part.split()[0] for part in tag["srcset"].split(","))
+
+
+def is_there(file, address):
+    """Return whether an address that is not of another host leads somewhere."""
+    parts = urlsplit(address)
+    if parts.scheme or parts.netloc:
+        return True
+    target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+    target = target / "index.html" if target.is_dir() else target
+    fragment = unquote(parts.fragment)
+    if not fragment or target.suffix != ".html":
+        return target.exists()
+    return target.exists() and parsed(target).find(id=fragment) is not None
+
+
+def test_every_link_of_the_site_leads_somewhere():
+    dead = {
+        (file.relative_to(SITE).as_posix(), address)
+        for file in built()
+        for address in linked(file)
+        if not is_there(file, address)
+    }
+    assert not dead
+
+
+def test_the_site_loads_nothing_from_other_hosts():
+    loaded = {
+        (file.relative_to(SITE).as_posix(), tag.get("src") or tag.get("href"))
+        for file in built()
+        for tag in parsed(file).select("[src], link[href]:not([rel=canonical])")
+    }
+    assert len(loaded) > len(built())
+    foreign = {pair for pair in loaded if urlsplit(pair[1]).netloc}
+    foreign |= {
+        (style.name, address)
+        for style in SITE.rglob("*.css")
+        for address in re.findall(r"url\([\"']?((?:https?:)?//[^)]*)", style.read_text("utf-8"))
+    }
+    assert not foreign
+
+
+def test_the_page_of_the_command_line_has_every_command_and_option():
+    page = parsed(SITE / "command_line.html")
+    for name, command in COMMANDS.items():
+        section = page.find(id=f"modeclust-{name}")
+        text = " ".join(section.get_text().split())
+        assert command.help in text
+        told = {term.get_text() for term in section.select("dt .sig-name")}
+        for parameter in command.params:
+            is_argument = parameter.param_type_name == "argument"
+            names = [parameter.metavar] if is_argument else parameter.opts
+            assert told >= {*names, *parameter.secondary_opts}
+            assert parameter.help in text
+        assert f"modeclust {name}" in section.select("div.highlight-sh")[-1].get_text()
+
+
+@pytest.mark.timeout(1800)  # a process for each
+def test_the_examples_of_the_command_line_run(folder):
+    rng = np.random.default_rng(0)
+    new = pl.read_csv("flowers.csv").drop("species")
+    new.write_csv("new.csv")
+    new.write_parquet("new.parquet")
+    KModes(3, random_state=0).fit(new).save("model.npz")
+    np.save("images.npy", rng.random((100, 28 * 28)))
+    np.save("large.npy", rng.random((400, 2)))
+    Path("parts").mkdir()
+    for part in range(2):
+        new.write_parquet(f"parts/{part}.parquet")
+
+    page = parsed(SITE / "command_line.html")
+    lines = [line for tag in page.select("div.highlight-sh") for line in tag.get_text().split("\n")]
+    commands = dict.fromkeys(line for line in lines if line.startswith("modeclust "))
+    assert {line.split()[1] for line in commands} == set(COMMANDS)
+    for line in commands:
+        # All items take a quarter of an hour, and are run by `make paper`.
+        run(f"{line} moons" if line == "modeclust paper" else line)

@@ -11,7 +11,21 @@ Floats = npt.NDArray[np.float64]
 
 
 class Dataset(NamedTuple):
-    """Rows with their classes; rows that are images have an `image_shape`."""
+    """Rows with their classes, a named tuple.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    y : ndarray of shape (n_samples,)
+        The class of each row.
+    feature_names : list of str
+        Names of the features.
+    image_shape : tuple of int or None
+        (height, width), where rows are images.
+    title : str
+        What the data is.
+    """
 
     X: Floats
     y: npt.NDArray[Any]

@@ -14,13 +14,27 @@ Floats = npt.NDArray[np.floating[Any]]
 
 
 class TreeLevel(NamedTuple):
-    """The modes at one bandwidth of a tree, the densest first."""
+    """The modes at one bandwidth of a tree, a named tuple.
+
+    Parameters
+    ----------
+    bandwidth : float
+        The bandwidth.
+    modes : ndarray of shape (C, D)
+        The modes, the densest first.
+    density : ndarray of shape (C,)
+        The density at each.
+    counts : ndarray of shape (C,)
+        Number of rows that belong to each.
+    parents : ndarray of shape (C,) or None
+        The mode of the next level that each becomes; None at the last level.
+    """
 
     bandwidth: float
-    modes: Floats  # (C, D)
-    density: npt.NDArray[np.float64]  # (C,)
-    counts: npt.NDArray[np.int64]  # (C,) rows that belong to each
-    parents: npt.NDArray[np.intp] | None  # (C,) the mode of the next level that each becomes
+    modes: Floats
+    density: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+    parents: npt.NDArray[np.intp] | None
 
     def __repr__(self) -> str:
         return (
@@ -33,7 +47,8 @@ class TreeLevel(NamedTuple):
 class ModeTree:
     """The modes of a kernel density at growing bandwidths, and which of them merge.
 
-    ``len(tree)`` is the number of bandwidths; ``tree[i]`` is a `TreeLevel`.
+    ``len(tree)`` is the number of bandwidths; ``tree[i]`` is a
+    `mode_tree.TreeLevel`.
 
     Attributes
     ----------

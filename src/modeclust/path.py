@@ -14,15 +14,31 @@ Floats = npt.NDArray[np.floating[Any]]
 
 
 class PathPoint(NamedTuple):
-    """The clustering at one bandwidth of a path; see `Path` for what each field is."""
+    """The clustering at one bandwidth of a path, a named tuple.
+
+    Parameters
+    ----------
+    bandwidth : float
+        The bandwidth.
+    centers : ndarray of shape (K, D)
+        The centroids.
+    objective, inertia : float
+        What is maximised, and what K-means minimises; see `modeclust.Path`.
+    counts : ndarray of shape (K,)
+        Number of rows in each cluster.
+    n_iter : int
+        Number of iterations.
+    labels : ndarray of shape (N,) or None
+        The label of each row, where labels were kept.
+    """
 
     bandwidth: float
-    centers: Floats  # (K, D)
+    centers: Floats
     objective: float
     inertia: float
-    counts: npt.NDArray[np.int64]  # (K,)
+    counts: npt.NDArray[np.int64]
     n_iter: int
-    labels: npt.NDArray[np.integer[Any]] | None  # (N,)
+    labels: npt.NDArray[np.integer[Any]] | None
 
     def __repr__(self) -> str:
         return (
@@ -35,8 +51,8 @@ class PathPoint(NamedTuple):
 class Path:
     """Clusterings at decreasing bandwidths, each started from the one before.
 
-    ``len(path)`` is the number of bandwidths S; ``path[i]`` is a `PathPoint`, and iterating
-    yields them in order.
+    ``len(path)`` is the number of bandwidths S; ``path[i]`` is a `path.PathPoint`, and
+    iterating yields them in order.
 
     Attributes
     ----------
@@ -47,7 +63,7 @@ class Path:
     objectives : ndarray of shape (S,)
         L / sum of weights, 1 at an infinite bandwidth; in [0, 1], but for `LaplacianKModes`.
     inertias : ndarray of shape (S,)
-        Sum of q |x - c|^2 / s^2, with weights q and local scales s: at an infinite
+        Sum of ``q |x - c|^2 / s^2``, with weights q and local scales s: at an infinite
         bandwidth, what K-means minimises.
     counts : ndarray of shape (S, K)
         Number of rows in each cluster.

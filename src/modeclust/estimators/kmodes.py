@@ -149,7 +149,7 @@ class KModes(
     objective_ : float
         L over the sum of the weights, between 0 and 1.
     inertia_ : float
-        Sum of q |x - c|^2 / s^2: at an infinite bandwidth, what K-means minimises.
+        Sum of ``q |x - c|^2 / s^2``: at an infinite bandwidth, what K-means minimises.
     n_iter_ : int
         Number of iterations along the path, without those of K-means restarts that lost.
     counts_ : ndarray of shape (n_clusters,)
@@ -169,7 +169,7 @@ class KModes(
         Number of rows in all of them.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
     See Also

@@ -84,8 +84,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     n_neighbors : int, default=5
         Each row is joined to so many nearest rows, less than there are.
     affinity : {"heat", "binary"} or matrix of shape (n_samples, n_samples), default="heat"
-        How strongly: by exp(-|x_i - x_j|^2 / (2 s_i s_j)), by 1, or as given by a sparse or dense
-        matrix, symmetric and non-negative, of which the diagonal does not matter.
+        How strongly: by ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, by 1, or as given by a sparse or
+        dense matrix, symmetric and non-negative, of which the diagonal does not matter.
     affinity_bandwidth : float, "local" or None, default=None
         The scale s of "heat"; "local" is each row's distance to its last neighbour, and None the
         target bandwidth. Where `affinity` is a matrix, for the affinities of new rows; with
@@ -150,7 +150,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     bandwidth_ : float
         The bandwidth at the end of the path.
     inertia_ : float
-        Sum of q |x - c|^2, each row with the mode of its label.
+        Sum of ``q |x - c|^2``, each row with the mode of its label.
     counts_ : ndarray of shape (n_clusters,)
         Number of rows with each label.
     exemplar_indices_ : ndarray of shape (n_clusters,)
@@ -163,7 +163,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         first, whose objective is without the graph.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
     See Also

@@ -70,7 +70,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         where the search for it starts.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. With "epanechnikov" a climb moves to the plain mean of the rows within one
-        bandwidth: that is the flat kernel of scikit-learn's `MeanShift`.
+        bandwidth: that is the flat kernel of `sklearn.cluster.MeanShift`.
     n_clusters : int, default=None
         The number of modes wanted: the bandwidth is then searched at which there are so many.
     adaptive : bool, default=False
@@ -86,7 +86,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         A climb ends when its step is shorter than `tol` bandwidths.
     merge_radius : float, default=0.1
         Climbs that end within so many bandwidths of a denser mode are at that mode. The flat
-        pull of "epanechnikov" has many peaks next to each other; scikit-learn's `MeanShift`
+        pull of "epanechnikov" has many peaks next to each other; `sklearn.cluster.MeanShift`
         takes those within 1 for one.
     random_state : int, RandomState instance or None, default=None
         Draws seeds, rows to estimate a bandwidth from, and the nudges that tell modes from saddles.
@@ -96,15 +96,15 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
 
     Attributes
     ----------
-    cluster_centers_ : ndarray of shape (n_clusters_, n_features)
+    cluster_centers_ : ndarray of shape (`n_clusters_`, n_features)
         The modes, the densest first.
     labels_ : ndarray of shape (n_samples,)
         The mode of each row.
     n_clusters_ : int
         Number of modes.
-    counts_ : ndarray of shape (n_clusters_,)
+    counts_ : ndarray of shape (`n_clusters_`,)
         Number of rows of each mode.
-    density_ : ndarray of shape (n_clusters_,)
+    density_ : ndarray of shape (`n_clusters_`,)
         The density at each mode, between 0 and 1: the mean kernel value over the rows.
     bandwidth_ : float
         The bandwidth.
@@ -112,7 +112,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         Number of steps of the longest climb.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
 
     See Also

@@ -22,7 +22,7 @@ HEIGHT = 900  # pixels, of the page within a notebook
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What `KModes.report` tells of a model: as a page, as JSON, and inside a notebook.
+    """What `modeclust.KModes.report` tells of a model: as a page, as JSON, and inside a notebook.
 
     Attributes
     ----------
