@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent
 
 
 def arc_and_blobs():
-    """The data of the page "Which algorithm when"."""
+    """Return the data of the page "Which algorithm when"."""
     rng = np.random.RandomState(0)
     angles = rng.uniform(0, np.pi, 200)
     arc = 1.5 * np.c_[np.cos(angles), np.sin(angles)] + rng.normal(0, 0.08, (200, 2))
@@ -33,12 +33,13 @@ def arc_and_blobs():
 
 
 def two_sizes(seed):
-    """The data of the page "Adaptive bandwidths": one shape, small and dense, large and sparse."""
+    """Return one shape twice, small and dense, large and sparse, as in "Adaptive bandwidths"."""
     rng = np.random.RandomState(seed)
     return np.r_[rng.gamma(3, 1, (500, 2)) / 20, rng.gamma(3, 1, (500, 2)) + [6, 0]]
 
 
 def which_algorithm():
+    """Draw what six clusterers make of an arc and two blobs."""
     X = arc_and_blobs()
     models = {
         "KMeans": KMeans(3, n_init=10, random_state=0),
@@ -67,6 +68,7 @@ def which_algorithm():
 
 
 def bandwidths():
+    """Draw the centroids of the digits at some bandwidths."""
     X = load_digits().data / 16
     rule = estimate_bandwidth(X)
     shares = [1, 1 / 2, 1 / 3, 1 / 4, 1 / 6]
@@ -88,6 +90,7 @@ def bandwidths():
 
 
 def kernels():
+    """Draw the kernels and their pulls."""
     distances = np.linspace(0, 3, 301)
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharex=True, layout="constrained")
     for k, (name, code) in enumerate(KERNELS.items()):
@@ -104,6 +107,7 @@ def kernels():
 
 
 def adaptive():
+    """Draw centroids in a dense and in a sparse cluster."""
     X = two_sizes(0)
     rule = estimate_bandwidth(X)
     means = KModes(2, bandwidth=np.inf, random_state=0).fit(X)
@@ -138,6 +142,7 @@ PICTURES = [which_algorithm, bandwidths, kernels, adaptive]
 
 
 def main():
+    """Make all pictures, or the one that is named."""
     for make in PICTURES:
         if sys.argv[1:] in ([], [make.__name__]):
             make().savefig(FOLDER / f"{make.__name__}.png", dpi=110)
