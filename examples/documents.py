@@ -5,9 +5,10 @@ Documents: the terms of a mode
 Documents as tf-idf vectors are many sparse dimensions, in which a mean has a little of everything.
 A mode is built from documents that are alike, and its terms say what these are about.
 
-The documents are the documentation of SciPy, one for each function and class. They come with every
-installation, and the subpackage of each is known, to compare with. Texts from elsewhere will do as
-well, such as ``sklearn.datasets.fetch_20newsgroups(remove=("headers", "footers", "quotes")).data``.
+The documents are posts of the 20 newsgroups, where scikit-learn has downloaded them before. Else
+they are the documentation of SciPy, one for each function and class, which everybody has. The
+newsgroup or subpackage of each is known, to compare with. The text below is of the
+latter.
 """
 
 import inspect
@@ -15,6 +16,7 @@ from importlib import import_module
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import fetch_20newsgroups
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from modeclust import KModes, estimate_bandwidth
@@ -28,25 +30,57 @@ from modeclust.show.palette import COLORS
 # ``TfidfVectorizer`` gives a CSR matrix, which ``KModes`` takes as it is. Its rows have unit
 # length, so that two documents without a term in common are :math:`\sqrt 2` apart.
 
-subpackages = [
-    "fft",
-    "integrate",
-    "interpolate",
-    "linalg",
-    "ndimage",
-    "optimize",
-    "signal",
-    "sparse",
-]
-texts, origin = [], []
-for subpackage in subpackages:
-    module = import_module(f"scipy.{subpackage}")
-    for name in module.__all__:
-        text = inspect.getdoc(getattr(module, name))
-        if callable(getattr(module, name)) and len(text or "") > 500 and text not in texts:
-            texts.append(text)
-            origin.append(subpackage)
-origin = np.array(origin)
+
+def posts():
+    """Return posts of newsgroups that differ, and the group of each."""
+    news = fetch_20newsgroups(
+        categories=[
+            "comp.graphics",
+            "rec.autos",
+            "rec.sport.hockey",
+            "sci.crypt",
+            "sci.med",
+            "sci.space",
+            "soc.religion.christian",
+            "talk.politics.mideast",
+        ],
+        remove=("headers", "footers", "quotes"),
+        download_if_missing=False,
+    )
+    return [
+        (text, news.target_names[group])
+        for text, group in zip(news.data, news.target, strict=True)
+        if len(text) > 500
+    ]
+
+
+def docstrings():
+    """Return the documentation of functions and classes of SciPy, and the subpackage of each."""
+    subpackages = [
+        "fft",
+        "integrate",
+        "interpolate",
+        "linalg",
+        "ndimage",
+        "optimize",
+        "signal",
+        "sparse",
+    ]
+    found = {}
+    for subpackage in subpackages:
+        module = import_module(f"scipy.{subpackage}")
+        for member in (getattr(module, name) for name in module.__all__):
+            text = inspect.getdoc(member)
+            if callable(member) and len(text or "") > 500:
+                found.setdefault(text, subpackage)
+    return list(found.items())
+
+
+try:
+    documents = posts()
+except OSError:  # which are not there
+    documents = docstrings()
+texts, origin = (np.array(column, dtype=object) for column in zip(*documents, strict=True))
 
 vectorizer = TfidfVectorizer(
     stop_words="english", token_pattern="[a-zA-Z]{3,}", min_df=5, max_df=0.3, sublinear_tf=True
@@ -72,7 +106,7 @@ plt.show()
 # What the modes are of
 # ---------------------
 #
-# For each cluster, the commonest subpackage among its documents and its share; and how many terms
+# For each cluster, where most of its documents are from and their share; and how many terms
 # make up nine tenths of the weight of the mean and of the mode. Where a cluster has a dense core
 # its mode has fewer terms than its mean. The largest cluster is what is left: documents that are
 # far from all cores. They are of several subpackages, and their mode is as broad as a mean.
@@ -85,12 +119,12 @@ def breadth(center):
 
 
 means = model.path_[0].centers
-print("cluster  documents  commonest subpackage  terms: mean  mode")
+print("cluster  documents  most are from                 terms: mean  mode")
 for k, (mean, mode) in enumerate(zip(means, model.cluster_centers_, strict=True)):
     names, counts = np.unique(origin[model.labels_ == k], return_counts=True)
     share = counts.max() / counts.sum()
     print(
-        f"{k:7d}  {counts.sum():9d}  {names[counts.argmax()]:>13} {share:6.0%}  "
+        f"{k:7d}  {counts.sum():9d}  {names[counts.argmax()]:>22} {share:6.0%}  "
         f"{breadth(mean):11d}  {breadth(mode):4d}"
     )
 

@@ -1,14 +1,19 @@
 """Every example runs, finds what its text says, and leaves no file. `make docs` runs these."""
 
+import codecs
 import os
+import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.utils import Bunch
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+EXAMPLES_BY_NAME = {example.stem: example for example in EXAMPLES}
 ARGUMENTS = {"digits": ["pictures"]}
 FILES = {"digits": ["pictures", "pictures/digits.html", "pictures/digits.png"]}
 
@@ -90,21 +95,45 @@ CHECKS = {
 }
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_an_example_runs(example, tmp_path):
-    name = example.stem
+def run(example, folder, **environment):
     displays = ("DISPLAY", "WAYLAND_DISPLAY")  # with one, showing a figure by Agg is a warning
     kept = {key: value for key, value in os.environ.items() if key not in displays}
     done = subprocess.run(
-        [sys.executable, "-W", "error", example, *ARGUMENTS.get(name, [])],
-        cwd=tmp_path,
-        env={**kept, "MPLBACKEND": "Agg"},
+        [sys.executable, "-W", "error", example, *ARGUMENTS.get(example.stem, [])],
+        cwd=folder,
+        env={**kept, "MPLBACKEND": "Agg", **environment},
         check=False,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_an_example_runs(example, tmp_path):
+    name = example.stem
+    printed = run(example, tmp_path)
     made = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
     assert made == FILES.get(name, [])
     if name in CHECKS:
-        CHECKS[name](done.stdout)
+        CHECKS[name](printed)
+
+
+def test_the_documents_are_posts_of_newsgroups_where_these_are_there(tmp_path):
+    rng = np.random.default_rng(0)
+    home, folder = tmp_path / "home", tmp_path / "folder"
+    home.mkdir()
+    folder.mkdir()
+    names = sorted(re.findall(r'"([a-z]+\.[a-z.]+)",', EXAMPLES_BY_NAME["documents"].read_text()))
+    target = np.arange(400) % len(names)
+    words = [[f"{name.replace('.', '')}{chr(97 + j)}x" for j in range(20)] for name in names]
+    posts = [f"From: me\n\n{' '.join(rng.choice(words[group], 80))}" for group in target]
+    news = Bunch(
+        data=posts, target=target, target_names=names, filenames=np.array(["post"] * len(posts))
+    )
+    packed = codecs.encode(pickle.dumps({"train": news}), "zlib_codec")
+    (home / "20news-bydate_py3.pkz").write_bytes(packed)  # as scikit-learn keeps them
+    printed = run(EXAMPLES_BY_NAME["documents"], folder, SCIKIT_LEARN_DATA=str(home))
+    assert printed.startswith("400 documents, 160 terms")
+    assert {name for name in names if name in printed} == set(names)
