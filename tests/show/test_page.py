@@ -524,7 +524,9 @@ def test_light_and_dark(moons, open_page):
 def test_the_page_works_inside_a_notebook(moons, open_page, tmp_path):
     report = moons.model.report(moons.X, path=None)
     outer = tmp_path / "notebook.html"
-    outer.write_text(f"<meta charset=utf-8>{report._repr_html_()}", encoding="utf-8")
+    # As docutils copies it into a page of documentation.
+    lines = [line.expandtabs().rstrip() for line in report._repr_html_().splitlines()]
+    outer.write_text("\n".join(["<meta charset=utf-8>", *lines]), encoding="utf-8")
     page = open_page(outer, ready="iframe")
     frame = page.frame_locator("iframe")
     frame.locator("#slider").fill("0")

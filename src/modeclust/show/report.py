@@ -68,7 +68,9 @@ class Report:
         return f"Report({self.summary['title']!r}, {len(self.summary['steps'])} bandwidths)"
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.to_html())
+        # One line without tabs: Sphinx and others change them, and scripts are allowed by their
+        # digest.
+        page = html.escape(self.to_html()).translate({ord("\n"): "&#10;", ord("\t"): "&#9;"})
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
             f'style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
