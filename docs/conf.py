@@ -61,6 +61,8 @@ sphinx_gallery_conf = {
     "reset_modules_order": "both",
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
+    "capture_repr": ("_repr_html_",),  # reports and frames; legends and numbers are printed
+    "ignore_repr_types": r"sklearn|modeclust\.estimators",  # a fit need not show its parameters
     "image_srcset": ["2x"],
     "doc_module": ("modeclust",),
     "backreferences_dir": "gallery/backreferences",
