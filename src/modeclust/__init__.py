@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from modeclust import show as show
     from modeclust.estimators.bandwidth import estimate_bandwidth
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.kmodes_path import kmodes_path
