@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -555,8 +554,11 @@ def test_explore_and_demo_in_processes_of_their_own(tmp_path):
     assert "demo/report.html" in done.stdout
 
 
+@pytest.mark.posix
 def test_a_full_disk_leaves_no_folder(tmp_path):
     def limit():
+        import resource
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
 
     done = run("fit", "iris", *QUICK, cwd=tmp_path, preexec_fn=limit)
@@ -565,6 +567,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path):
     assert names(tmp_path) == []
 
 
+@pytest.mark.posix
 def test_predict_and_info_in_processes_of_their_own(here):
     invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
     done = run("predict", "iris.modes", "iris.csv", "-o", "new.csv", cwd=here)
@@ -574,6 +577,8 @@ def test_predict_and_info_in_processes_of_their_own(here):
     assert "setosa" in json.loads(done.stdout)["classes"]
 
     def limit():
+        import resource
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
     done = run("predict", "iris.modes", "iris.csv", "-o", "full.csv", cwd=here, preexec_fn=limit)
@@ -582,6 +587,7 @@ def test_predict_and_info_in_processes_of_their_own(here):
     assert names() == ["iris.csv", "iris.modes", "new.csv"]
 
 
+@pytest.mark.posix
 def test_a_place_that_cannot_be_written_to(here):
     invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
     for place in ("/proc/labels.csv", "/dev/full/labels.csv"):
@@ -589,6 +595,7 @@ def test_a_place_that_cannot_be_written_to(here):
         assert str(Path(place).parent) in message
 
 
+@pytest.mark.posix
 def test_an_interrupt_leaves_nothing(tmp_path):
     arguments = ("fit", "digits", "-k", "10", "--n-init", "10000000")
     with start(*arguments, cwd=tmp_path) as process:
@@ -601,6 +608,7 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     assert names(tmp_path) == []
 
 
+@pytest.mark.posix
 def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
     arguments = (
         "fit",

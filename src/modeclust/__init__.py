@@ -26,7 +26,7 @@ __all__ = [
     "load",
     "modes_by_bandwidth",
 ]
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Imported when first used, so that the command line can answer at once.
 _MODULES = {
