@@ -83,7 +83,7 @@ package: $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them 
 audit: $(RELEASE_INSTALLED)  ## Look for known vulnerabilities of what users install
 	@mkdir -p out
 	$(BIN)/uv pip compile --quiet --extra all --extra paper pyproject.toml -o out/requirements.txt
-	$(BIN)/pip-audit --disable-pip --no-deps -r out/requirements.txt
+	$(BIN)/pip-audit --strict --disable-pip --no-deps -r out/requirements.txt
 
 release-check: $(INSTALLED)  ## Check that TAG, as v0.1.0, can be released from here
 	$(BIN)/python tests/release.py $(TAG)
