@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,12 +36,14 @@ def core():
 
 
 def loaded():
-    """Print what `import modeclust` and the use of all its names load."""
+    """Print what the use of all names loads, beside what scikit-learn loads of what is there."""
+    import_module("sklearn.callback")
+    before = set(sys.modules)
     import modeclust
 
     for name in modeclust.__all__:
         getattr(modeclust, name)
-    print(*{name.partition(".")[0] for name in sys.modules})
+    print(*{name.partition(".")[0] for name in sys.modules.keys() - before})
 
 
 def displays():
