@@ -4,13 +4,19 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 BENCH_INSTALLED := .venv/.installed-bench
 DOCS_INSTALLED := .venv/.installed-docs
+RELEASE_INSTALLED := .venv/.installed-release
 BROWSER := .venv/.browser
+QUICK := "not slow and not docs and not package"
+LOWEST_PYTHON ?= 3.11
+# uv does not read pip's settings, in which the index of packages may be another.
+INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-url 2>/dev/null))
+WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow docs lint format bench bench-disk paper clean
+.PHONY: help install demo test test-slow test-lowest docs lint format package audit release-check bench bench-disk paper clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 install: $(INSTALLED)  ## Make .venv with the library and all tools of development
 
@@ -29,10 +35,15 @@ $(BROWSER): $(INSTALLED)
 	@touch $@
 
 test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
-	$(BIN)/pytest -n 2 -m "not slow and not docs"
+	$(BIN)/pytest -n 2 -m $(QUICK)
 
 test-slow: $(INSTALLED)  ## Run the slow tests
 	$(BIN)/pytest -m slow
+
+test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
+	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
+	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
+	.venv/lowest/bin/pytest -n 2 -m $(QUICK)
 
 $(DOCS_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[docs]'
@@ -48,10 +59,33 @@ lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/**/*.py')
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
+	$(BIN)/zizmor --offline --quiet .github
 
 format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+$(RELEASE_INSTALLED): $(INSTALLED)
+	$(BIN)/pip install --quiet --editable '.[release]'
+	@touch $@
+
+package: $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them as users do, and check them
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(WITH_INDEX) $(BIN)/pytest -m package
+
+audit: $(RELEASE_INSTALLED)  ## Look for known vulnerabilities of what users install
+	@mkdir -p out
+	$(WITH_INDEX) $(BIN)/uv pip compile --quiet --extra all --extra paper pyproject.toml -o out/requirements.txt
+	$(BIN)/pip-audit --strict --disable-pip --no-deps -r out/requirements.txt
+
+release-check: $(INSTALLED)  ## Check that TAG, as v0.1.0, can be released from here
+	$(BIN)/python tests/release.py $(TAG)
 
 # As in the tests: the data sets of the paper, where they are at hand.
 paper: export MODECLUST_DATA ?= $(wildcard $(CURDIR)/../shared/data)

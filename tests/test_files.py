@@ -47,6 +47,7 @@ def test_a_failure_of_the_disk_names_the_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.posix
 def test_modes_follow_the_umask(tmp_path):
     before = os.umask(0o027)
     try:
@@ -57,6 +58,7 @@ def test_modes_follow_the_umask(tmp_path):
     assert stat.S_IMODE((tmp_path / "a.bin").stat().st_mode) == 0o640
 
 
+@pytest.mark.posix
 def test_follows_a_link(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "a.bin")
     with written(tmp_path / "link") as file:
@@ -86,6 +88,7 @@ def test_a_name_as_long_as_names_can_be(tmp_path):
     assert path.exists()
 
 
+@pytest.mark.posix
 def test_what_a_killed_process_left_can_be_removed(tmp_path):
     path = tmp_path / "[a]"
     (tmp_path / "link").symlink_to(path)

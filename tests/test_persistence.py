@@ -3,7 +3,6 @@
 import io
 import json
 import pickle
-import resource
 import subprocess
 import sys
 import zipfile
@@ -441,6 +440,7 @@ def test_other_errors_of_files_stay_what_they_are(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.posix
 def test_a_full_disk_leaves_the_old_file(small, tmp_path):
     _, content = small
     path = tmp_path / "model.npz"
@@ -457,6 +457,8 @@ except OSError as error:
     sys.exit(0 if sys.argv[1] in str(error) else 3)
 sys.exit(4)
 """
+    import resource
+
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
     assert subprocess.run([sys.executable, "-c", code, str(path)]).returncode == 0
     assert list(tmp_path.iterdir()) == [path]

@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from modeclust import show as show
     from modeclust.estimators.bandwidth import estimate_bandwidth
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.kmodes_path import kmodes_path
@@ -25,7 +26,7 @@ __all__ = [
     "load",
     "modes_by_bandwidth",
 ]
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Imported when first used, so that the command line can answer at once.
 _MODULES = {

@@ -1,6 +1,5 @@
 """Fits that are interrupted, and go on to the same bits."""
 
-import resource
 import subprocess
 import sys
 import warnings
@@ -426,6 +425,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path, writes):
         load(file)
 
 
+@pytest.mark.posix
 def test_places_at_which_no_file_can_be_are_refused_before_work(tmp_path, passes):
     for place, error in (
         (tmp_path, IsADirectoryError),
@@ -440,6 +440,7 @@ def test_places_at_which_no_file_can_be_are_refused_before_work(tmp_path, passes
     assert passes.n_calls == 0
 
 
+@pytest.mark.posix
 def test_a_link_is_followed(writes, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "c").symlink_to(tmp_path / "folder" / "file")
@@ -451,6 +452,7 @@ def test_a_link_is_followed(writes, tmp_path):
     assert list((tmp_path / "folder").iterdir()) == []
 
 
+@pytest.mark.posix
 def test_a_full_disk_warns_once_and_leaves_the_old_checkpoint(writes, tmp_path):
     file, out = tmp_path / "c", tmp_path / "centers.npy"
     np.save(tmp_path / "X.npy", X)
@@ -480,6 +482,8 @@ assert warning.filename == "<string>", warning.filename
 assert sys.argv[2] in str(warning.message) and "File too large" in str(warning.message)
 np.save(sys.argv[3], model.path_.centers)
 """
+    import resource
+
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
     arguments = [str(tmp_path / "X.npy"), str(file), str(out)]
     subprocess.run([sys.executable, "-c", code, *arguments], check=True)
@@ -583,6 +587,7 @@ def test_estimators_without_checkpoints_write_none(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.posix
 def test_killed_at_ten_random_moments_it_ends_with_the_same_bits(tmp_path):
     # In a process without threads, which has all loaded and lets fits be killed in copies of it.
     subprocess.run([sys.executable, fits.__file__, str(tmp_path)], check=True)

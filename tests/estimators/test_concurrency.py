@@ -62,6 +62,7 @@ for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities
     assert output.split() == ["1", "0"] * 3
 
 
+@pytest.mark.posix
 def test_an_interrupt_ends_a_fit_and_not_the_process():
     code = """
 import signal

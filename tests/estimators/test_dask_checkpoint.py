@@ -168,6 +168,7 @@ def test_a_fit_in_memory_does_not_go_on_in_chunks(writes, tmp_path):
         model.fit(chunked(X))
 
 
+@pytest.mark.posix
 def test_a_signal_leaves_a_checkpoint_to_go_on_from(tmp_path):
     file = tmp_path / "c"
     np.save(tmp_path / "X.npy", X)

@@ -102,6 +102,7 @@ def test_residents_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
     assert not answers
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("delay", [0.0, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_a_worker_killed_in_a_pass(client, monkeypatch, delay):
     rows = da.from_array(X, chunks=(150, 3))

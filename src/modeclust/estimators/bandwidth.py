@@ -1,15 +1,58 @@
 """The bandwidth rules as a function."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, overload
 
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth
 from modeclust.algorithms.chunked_bandwidth import choose_chunked_bandwidth
+from modeclust.estimators.decorators import validate_params
 from modeclust.rows.dask import DaskRows
 from modeclust.rows.units import Units
 from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
+
+
+@overload
+def estimate_bandwidth(
+    X: Any,
+    rule: str = ...,
+    n_neighbors: int = ...,
+    local: Literal[False] = ...,
+    n_samples: int = ...,
+    *,
+    sample_weight: Any = ...,
+    random_state: Any = ...,
+    n_jobs: int | None = ...,
+) -> float: ...
+
+
+@overload
+def estimate_bandwidth(
+    X: Any,
+    rule: str = ...,
+    n_neighbors: int = ...,
+    *,
+    local: Literal[True],
+    n_samples: int = ...,
+    sample_weight: Any = ...,
+    random_state: Any = ...,
+    n_jobs: int | None = ...,
+) -> Doubles: ...
+
+
+@overload
+def estimate_bandwidth(
+    X: Any,
+    rule: str = ...,
+    n_neighbors: int = ...,
+    local: bool = ...,
+    n_samples: int = ...,
+    *,
+    sample_weight: Any = ...,
+    random_state: Any = ...,
+    n_jobs: int | None = ...,
+) -> float | Doubles: ...
 
 
 @validate_params(

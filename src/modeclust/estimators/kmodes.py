@@ -14,13 +14,10 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    _fit_context,
     clone,
 )
-from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.bandwidth import RULES
@@ -30,6 +27,7 @@ from modeclust.algorithms.streaming import Past
 from modeclust.dask_input import as_array
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
+from modeclust.estimators.decorators import available_if, fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
 from modeclust.estimators.home import home_of
 from modeclust.estimators.problem import Problem, Record
@@ -263,7 +261,7 @@ class KModes(
         self.verbose = verbose
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
     ) -> Self:
@@ -292,7 +290,7 @@ class KModes(
 
     @available_if(_takes_batches)
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
     ) -> Self:

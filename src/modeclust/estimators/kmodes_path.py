@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import validate_params
 from sklearn.utils.validation import _get_feature_names
 
+from modeclust.estimators.decorators import validate_params
 from modeclust.estimators.problem import Problem, Record, best_so_far
 from modeclust.path import Path
 from modeclust.validation import (

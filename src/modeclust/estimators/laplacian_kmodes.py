@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.callback import with_callbacks
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -29,6 +28,7 @@ from modeclust.algorithms.neighbors import (
 )
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.estimators.bandwidth import resolve_bandwidth
+from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem, Record
@@ -198,6 +198,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     1.0
     """
 
+    labels_: npt.NDArray[np.int32]
     _saved_types = (Path, Neighborhood)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
@@ -267,7 +268,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         self.verbose = verbose
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find K clusters, their modes, and how much each row belongs to each.
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import StrOptions
@@ -33,6 +33,7 @@ from modeclust.algorithms.mean_shift import (
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
+from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.landscape import Landscape, Open
 from modeclust.estimators.saving import SavingMixin
 from modeclust.rows.memory import MemoryRows
@@ -141,6 +142,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     (500,)
     """
 
+    cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (Landscape,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, StrOptions(set(RULES))],
@@ -182,7 +184,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
     ) -> Self:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import validate_params
 
 from modeclust.algorithms.mean_shift import Level, Modes, widen
+from modeclust.estimators.decorators import validate_params
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
 from modeclust.mode_tree import ModeTree, TreeLevel

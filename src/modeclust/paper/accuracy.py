@@ -130,8 +130,8 @@ def follow(data: Source, seed: int, n_init: int = N_INIT) -> Run:
         init=model.cluster_centers_,
     )
     bandwidths = np.concatenate([model.path_.bandwidths, further.bandwidths]) / model.bandwidth_
-    labels = [*model.path_.labels, *further.labels]
-    scores = np.array([agreement(data.y, some) for some in labels])
+    points = (*model.path_, *further)
+    scores = np.array([agreement(data.y, point.labels) for point in points])
     return Run(bandwidths, scores, len(model.path_) - 1)
 
 

@@ -17,6 +17,7 @@ from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.joined_graphs import Sizes, build_graph
 from modeclust.paper.sweep import Sweep, draw_sweeps, mean_shift
 from modeclust.paper.typicality import densities_at
+from modeclust.path import Floats
 
 Doubles = npt.NDArray[np.float64]
 
@@ -104,10 +105,9 @@ def cluster_degrees(sizes: Sizes, seed: int, swept: Doubles) -> Sample:
     return Sample(X, is_power, model, Sweep.of(X, is_power, swept))
 
 
-def modes_of(X: Doubles) -> Doubles:
+def modes_of(X: Doubles) -> Floats:
     """Return the modes of degrees at the last bandwidth, the highest first."""
-    modes: Doubles = mean_shift(X, LAST).cluster_centers_
-    return modes
+    return mean_shift(X, LAST).cluster_centers_
 
 
 def off_schedule(model: KModes) -> float:

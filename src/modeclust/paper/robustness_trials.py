@@ -166,7 +166,7 @@ def with_many_clusters(seed: int, share: float) -> Redundancy:
     of_means, of_modes = (cdist(own, SQUARE).argmin(axis=1) for own in (means, modes))
     together = of_modes[i] == of_modes[j]
     pairs = model.redundant_clusters()
-    named = np.array([pair in pairs for pair in zip(i, j, strict=True)])
+    named = np.array([pair in pairs for pair in zip(i.tolist(), j.tolist(), strict=True)])
     between_means = np.linalg.norm(means[i] - means[j], axis=1)[of_means[i] == of_means[j]]
     between_modes = np.linalg.norm(modes[i] - modes[j], axis=1)[together]
     return Redundancy(

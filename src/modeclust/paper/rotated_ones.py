@@ -14,6 +14,7 @@ from sklearn.metrics import pairwise_distances
 from modeclust import KModes, MeanShift
 from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.sources import Source, load_source
+from modeclust.path import Floats
 
 Doubles = npt.NDArray[np.float64]
 
@@ -36,12 +37,12 @@ class Rotation(NamedTuple):
         """Return how far apart neighbouring images are, on average."""
         return float(np.linalg.norm(np.diff(self.images, axis=0), axis=1).mean())
 
-    def nearest(self, centers: Doubles) -> tuple[npt.NDArray[np.intp], Doubles]:
+    def nearest(self, centers: Floats) -> tuple[npt.NDArray[np.intp], Doubles]:
         """Return the valid image nearest to each centroid, and its distance in steps."""
         distances = pairwise_distances(centers, self.valid)
         return distances.argmin(axis=1), distances.min(axis=1) / self.step
 
-    def off(self, centers: Doubles) -> float:
+    def off(self, centers: Floats) -> float:
         """Return the largest distance of a centroid to the nearest valid image, in steps."""
         return float(self.nearest(centers)[1].max())
 
@@ -49,10 +50,10 @@ class Rotation(NamedTuple):
 class Centroids(NamedTuple):
     """The centroids of one rotated 1, and the bandwidths that gave them."""
 
-    mean: Doubles  # (1, n_pixels)
-    mode: Doubles  # (1, n_pixels), of K-modes
-    only_mode: Doubles  # (1, n_pixels), of mean-shift
-    modes: Doubles  # (n_modes, n_pixels), of mean-shift at the bandwidth of K-modes
+    mean: Floats  # (1, n_pixels)
+    mode: Floats  # (1, n_pixels), of K-modes
+    only_mode: Floats  # (1, n_pixels), of mean-shift
+    modes: Floats  # (n_modes, n_pixels), of mean-shift at the bandwidth of K-modes
     bandwidth: float  # of K-modes
     only_bandwidth: float  # the smallest at which mean-shift has one mode
 

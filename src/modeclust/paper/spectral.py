@@ -11,6 +11,7 @@ from sklearn.preprocessing import normalize
 
 from modeclust import KModes, estimate_bandwidth
 from modeclust.datasets import load_dataset
+from modeclust.path import Floats
 
 Doubles = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.intp]
@@ -23,7 +24,7 @@ class Pair(NamedTuple):
 
     embedding: Doubles
     y: Labels
-    centers: tuple[Doubles, Doubles]
+    centers: tuple[Floats, Floats]
     agreement: tuple[float, float]  # adjusted Rand index
     off_sphere: tuple[float, float]  # |1 - norm|, the mean over the centroids
 
@@ -72,6 +73,6 @@ def cluster_spectrally(name: str, n_rows: int, seed: int) -> Pair:
     )
 
 
-def off_sphere(centers: Doubles) -> float:
+def off_sphere(centers: Floats) -> float:
     """Return how far centroids are from the sphere of radius 1 on average."""
     return float(np.abs(1.0 - np.linalg.norm(centers, axis=1)).mean())

@@ -7,10 +7,12 @@ import numpy.typing as npt
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
+from modeclust.path import Floats
+
 Doubles = npt.NDArray[np.float64]
 
 
-def densities_at(X: Any, places: Doubles, bandwidth: float) -> Doubles:
+def densities_at(X: Any, places: Floats, bandwidth: float) -> Doubles:
     """Return the gaussian density of all rows at places: the mean kernel value, at most 1."""
     squares = pairwise_distances(places, X, metric="sqeuclidean")
     values: Doubles = np.exp(-0.5 * squares / bandwidth**2).mean(axis=1)

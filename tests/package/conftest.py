@@ -1,0 +1,86 @@
+"""The built package, and an environment that has it and nothing of the sources."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DIST = ROOT / "dist"
+JOBS = Path(__file__).with_name("jobs.py")
+
+
+def built(ending):
+    found = list(DIST.glob(f"*{ending}"))
+    assert len(found) == 1, f"dist/ must hold one {ending} file; `make package` builds it"
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def wheel():
+    return built(".whl")
+
+
+@pytest.fixture(scope="session")
+def sdist():
+    return built(".tar.gz")
+
+
+class Environment:
+    """A virtual environment with the wheel, its core dependencies and the extras asked for.
+
+    One for all extras in turn: what numba compiled is kept beside the installed modules.
+    """
+
+    def __init__(self, folder, wheel):
+        from uv import find_uv_bin
+
+        self.folder, self.wheel, self.uv = folder, wheel, find_uv_bin()
+        self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
+        self.python = self.bin / "python"
+        self.extras = ()
+        self._uv("venv", "--python", sys.executable, folder)
+        self._install()
+        self.core = folder / "core.txt"
+        self.core.write_text(self._pip("freeze"))
+
+    def hold(self, *extras):
+        """Install extras, and remove all others."""
+        if extras != self.extras:
+            self._pip("sync", self.core)
+            self._install(*extras)
+            self.extras = extras
+
+    def do(self, job, folder):
+        """Run a job of jobs.py in a folder, with warnings as errors."""
+        return subprocess.run(
+            [self.python, "-W", "error", JOBS, job],
+            cwd=folder,
+            env=outside(MPLBACKEND="Agg"),
+            capture_output=True,
+            text=True,
+        )
+
+    def _install(self, *extras):
+        self._pip("install", f"{self.wheel}[{','.join(extras)}]" if extras else self.wheel)
+
+    def _pip(self, command, *arguments):
+        return self._uv("pip", command, "--python", self.python, *arguments)
+
+    def _uv(self, *arguments):
+        done = subprocess.run([self.uv, "--quiet", *arguments], capture_output=True, text=True)
+        assert not done.returncode, done.stderr
+        return done.stdout
+
+
+def outside(**more):
+    """Return the variables of this process without those that lead back to the sources."""
+    ours = {"PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV"}
+    return {name: value for name, value in os.environ.items() if name not in ours} | more
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory, wheel):
+    return Environment(tmp_path_factory.mktemp("installed") / "venv", wheel)
