@@ -1,13 +1,14 @@
 """What the documentation shows runs, and its links lead somewhere. `make docs` runs these."""
 
 import contextlib
+import doctest
 import io
 import os
 import re
 import shlex
 import subprocess
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +27,11 @@ ROOT = Path(__file__).parents[1]
 DOCS, SITE = ROOT / "docs", ROOT / "out" / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "gallery" not in page.parts)
 COMMANDS = get_command(app).commands
+# As in docstrings: `...` stands for anything.
+is_as_shown = partial(
+    doctest.OutputChecker().check_output,
+    optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE,
+)
 
 pytestmark = pytest.mark.docs
 
@@ -70,7 +76,7 @@ def test_the_python_of_a_page_runs_and_prints_what_it_shows(page, folder):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(block, namespace)
         if shown:
-            assert printed.getvalue().split() == shown.split()
+            assert is_as_shown(shown, printed.getvalue()), f"{shown}\nis not\n{printed.getvalue()}"
     plt.close("all")
 
 
