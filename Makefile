@@ -7,7 +7,7 @@ DOCS_INSTALLED := .venv/.installed-docs
 BROWSER := .venv/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow docs lint format bench bench-disk paper clean
+.PHONY: help install demo test test-slow fuzz docs lint format bench bench-disk paper clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,11 @@ test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 
 test-slow: $(INSTALLED)  ## Run the slow tests
 	$(BIN)/pytest -m slow
+
+MINUTES ?= 10
+fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz
+fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; those that bring a reader down are in out/fuzz
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 
 $(DOCS_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[docs]'
