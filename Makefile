@@ -13,7 +13,7 @@ INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-u
 WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest docs lint format package audit release-check bench bench-disk paper clean
+.PHONY: help install demo test test-slow test-lowest fuzz docs lint format package audit release-check bench bench-disk paper clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -44,6 +44,11 @@ test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest P
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
 	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
 	.venv/lowest/bin/pytest -n 2 -m $(QUICK)
+
+MINUTES ?= 10
+fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz
+fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; those that bring a reader down are in out/fuzz
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 
 $(DOCS_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[docs]'

@@ -7,12 +7,40 @@ import sys
 import time
 from pathlib import Path
 
+from joblib import Parallel, delayed
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
-from modeclust import KModes
+from modeclust import KModes, LaplacianKModes, MeanShift, load
 
 X, _ = make_blobs(40_000, 3, centers=5, random_state=0)
 OPTIONS = {"bandwidth": 0.5, "n_bandwidths": 20, "path_iter": 3, "n_init": 20, "random_state": 0}
+
+QUICK = {"bandwidth": 1.0, "n_bandwidths": 3, "n_init": 2, "random_state": 0}
+ESTIMATORS = {
+    "KModes": KModes(5, **QUICK),
+    "MeanShift": MeanShift(bandwidth=1.0, random_state=0),
+    "LaplacianKModes": LaplacianKModes(5, **QUICK),
+}
+
+
+def bits(name, n_jobs=None):
+    """Return the bits of what an estimator finds."""
+    model = clone(ESTIMATORS[name]).set_params(n_jobs=n_jobs).fit(X[:300])
+    return model.cluster_centers_.tobytes() + model.labels_.tobytes()
+
+
+def bits_of_threads(name):
+    """Return the bits that fits in threads of this process find, each once."""
+    return set(Parallel(2, backend="threading")(delayed(bits)(name, n) for n in (1, 2, None)))
+
+
+def save_and_load(path, times):
+    """Save models to a file that others write as well, and load what is there."""
+    models = [KModes(k, **QUICK).fit(X[:300]) for k in (2, 5)]
+    for turn in range(times):
+        models[turn % 2].save(path)
+        assert len(load(path).cluster_centers_) in (2, 5)
 
 
 def centers(n_jobs=2):

@@ -144,6 +144,29 @@ def test_arrays_are_streamed(ending):
     )
 
 
+@pytest.mark.parametrize("part", ["x", "kind", "w"])
+@pytest.mark.parametrize("ending", [".zarr", ".h5"])
+def test_a_damaged_chunk_is_told_of_its_file(ending, part):
+    path = Path(f"x{ending}")
+    if ending == ".zarr":
+        write_zarr(path)
+        chunk = max((path / part / "c").rglob("*"), key=lambda file: file.is_file())
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            for name, values in (("x", X), ("kind", KINDS.astype("S")), ("w", FRAME["w"])):
+                values = np.asarray(values)
+                file.create_dataset(name, data=values, chunks=True, fletcher32=True)
+            offset = file[part].id.get_chunk_info(0).byte_offset
+        chunk = path
+    content = bytearray(chunk.read_bytes())
+    content[0 if ending == ".zarr" else offset] ^= 1
+    chunk.write_bytes(content)
+    for way in ("--stream", "--no-stream"):
+        told = refused("fit", path, *QUICK, *BESIDE, "-o", "f", way)
+        assert f"'x{ending}' cannot be read as the {ending} file that its name says" in told
+
+
 @pytest.mark.parametrize("ending", WRITERS)
 def test_predicted_labels_are_streamed_in_every_format(ending):
     if not Path("m").exists():

@@ -21,7 +21,7 @@ LAYERS = [
     {"algorithms"},
     {"rows"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
-    {"exponential", "frames", "files", "machine"},
+    {"exponential", "frames", "files", "machine", "npy"},
     {"compiled"},
 ]
 OPTIONAL = {

@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import re
 import subprocess
 import sys
 import zipfile
@@ -23,7 +24,7 @@ from sklearn.exceptions import NotFittedError
 from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.estimators.load import read_model
 from modeclust.estimators.saving import write_model
-from modeclust.exceptions import ModelFileError
+from modeclust.exceptions import ModelFileError, in_a_line
 from modeclust.persistence import Document, read_document, write_document
 
 X = load_iris().data
@@ -308,6 +309,7 @@ ARRAYS = {
         ({"_measure": 5}, "no attribute '_measure'"),
         ({"other": 5}, "no attribute 'other'"),
         ({"kernel": "other"}, "'kernel' parameter"),
+        ({"kernel": np.eye(9)}, "'kernel' parameter"),
     ],
 )
 def test_state_that_does_not_fit_is_refused(changes, message, small, tmp_path):
@@ -317,6 +319,7 @@ def test_state_that_does_not_fit_is_refused(changes, message, small, tmp_path):
     with pytest.raises(ModelFileError, match=message) as caught:
         load(path)
     assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_path_that_does_not_fit_is_refused(small, tmp_path):
@@ -360,7 +363,10 @@ def test_a_landscape_that_does_not_fit_is_refused(tmp_path):
             {"X": sparse.csc_array(np.ones((n_rows, width)))},
             {"X": np.full((n_rows, width), np.nan)},
             {"weight": np.ones(3)},
+            {"weight": np.full(n_rows, -1.0)},
+            {"scale": np.full(n_rows, np.nan)},
             {"scale": 1},
+            {"X": sparse.csr_array(np.full((n_rows, width), 1e30))},
             {"order": np.full(n_rows, 10**9)},
         ):
             state = vars(model) | {"_landscape": replace(model._landscape, **changes)}
@@ -407,6 +413,37 @@ def test_state_that_lacks_something_is_refused(small, tmp_path):
     path.write_bytes(rewritten(small[1], notes=[]))
     with pytest.raises(ModelFileError, match="notes must be a dict, got list"):
         load(path)
+
+
+def test_a_generator_whose_place_is_out_of_range_is_refused(tmp_path):
+    """From there numpy would read what lies in memory."""
+    write_document(tmp_path / "a", Document("0.1", "Thing", {"r": np.random.RandomState(0)}, {}))
+    content = (tmp_path / "a").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        text = archive.read("model.json").decode()
+    for place in ("-1", "625", "1e3", '"x"'):
+        state = json.loads(re.sub(r'("pos",\s*)624', rf"\g<1>{place}", text))["state"]
+        (tmp_path / "a").write_bytes(rewritten(content, state=state))
+        with pytest.raises(ModelFileError, match="the state of a random generator does not fit"):
+            read_document(tmp_path / "a", "0.1", {"Thing": ()})
+
+
+def test_an_array_that_says_to_be_longer_than_it_is_takes_no_memory(small, tmp_path):
+    path, longer = tmp_path / "model.npz", io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 2)}
+    np.lib.format.write_array_header_1_0(longer, header)
+    with zipfile.ZipFile(io.BytesIO(small[1])) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name) if name == "model.json" else longer.getvalue())
+    with pytest.raises(ModelFileError, match="the header says float64 of shape") as caught:
+        load(path)
+    assert not isinstance(caught.value.__cause__, MemoryError)
+
+
+def test_what_another_library_says_is_told_in_a_line(tmp_path):
+    assert in_a_line(ValueError("one\ntwo")) == "one"
+    assert in_a_line(KeyError()) == "KeyError"
+    assert len(in_a_line(ValueError("x" * 10_000))) < 300
 
 
 def test_sparse_parts_with_indices_out_of_range_are_refused(tmp_path):

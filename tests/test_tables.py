@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -341,6 +342,55 @@ def test_mtx_with_rubbish_in_place_of_the_last_end_of_line(tmp_path):
     path = write(tmp_path / "data.mtx")
     path.write_bytes(path.read_bytes()[:-1] + b"\x08")
     np.testing.assert_array_equal(read_table(path).X.toarray(), X)
+
+
+MTX = "%%MatrixMarket matrix {} real general\n{}\n1 1 1.5\n"
+
+
+def sparse_npz(shape):
+    """Return a small sparse matrix in a file that says that it has another shape."""
+    saved, buffer = io.BytesIO(), io.BytesIO()
+    sparse.save_npz(saved, sparse.coo_array(np.eye(3)))
+    saved.seek(0)
+    with np.load(saved) as file:
+        np.savez(buffer, **(dict(file) | {"shape": shape}))
+    return buffer.getvalue()
+
+
+def npz_with_header(shape):
+    """Return three numbers in a file that says that they are others."""
+    member, buffer = io.BytesIO(), io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(member, header)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("X.npy", member.getvalue() + bytes(24))
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("data.mtx", MTX.format("array", f"{10**9} {10**9}"), "says 10{18} numbers, and it has 4"),
+        ("data.mtx", MTX.format("coordinate", f"2 2 {10**12}"), "says 10{12} numbers"),
+        ("data.mtx", MTX.format("coordinate", f"{10**12} 2 1"), "rows are too many for memory"),
+        ("data.mtx", MTX.format("coordinate", f"2 {10**12} 1"), "up to 16777216 columns, got 10"),
+        ("data.mtx", MTX.format("coordinate", "2 2 1")[:-2] + "\0\n", "binary; expected text"),
+        ("data.npz", sparse_npz([10**12, 3]), "rows are too many for memory"),
+        ("data.npz", sparse_npz([3, 10**12]), "up to 16777216 columns"),
+        ("data.npz", npz_with_header((10**12, 1)), "header says float64 of shape"),
+    ],
+)
+def test_files_that_say_to_hold_more_than_they_do(name, content, message, tmp_path):
+    """They take no memory for it. scipy's reader of texts dies of a byte of zero."""
+    with pytest.raises(TableError, match=message) as caught:
+        read_text(content, tmp_path, name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_wrong_name_among_very_many_is_told_without_a_suggestion(tmp_path):
+    np.save(tmp_path / "data.npy", np.zeros((1, 10**5)))
+    with pytest.raises(TableError, match=r"no column 'y'; it has 'x0', .* and 99990 more"):
+        read_table(tmp_path / "data.npy", label_column="y")
 
 
 def test_other_errors_of_files_stay_what_they_are(tmp_path):

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
+from modeclust.machine import exceeds_share
 from modeclust.rows.chunks import is_dask
 from modeclust.rows.reading import is_sparse
 
 # What people write for a value that is not there.
 MISSING = ("", "?", "na", "n/a", "nan", "none", "null")
 MOST_LISTED = 10
+MOST_COLUMNS = 2**24  # each has a name
 
 
 class TableError(ValueError):
@@ -68,6 +71,12 @@ class ArrayColumns:
             X = X[:, np.newaxis]
         if X.ndim != 2 or X.dtype.kind not in "biuf":
             raise TableError(f"expected numbers in two dimensions, got {X.dtype} in {X.ndim}")
+        if X.shape[1] > MOST_COLUMNS:
+            raise TableError(f"expected up to {MOST_COLUMNS} columns, got {X.shape[1]}")
+        if is_sparse(X):
+            if exceeds_share(8 * X.shape[0]):  # a few numbers may be said to be in very many rows
+                raise TableError(f"{X.shape[0]} rows are too many for memory")
+            X = sparse.csr_array(X)
         self.features = [f"x{j}" for j in range(X.shape[1])]
         if clash := beside.keys() & set(self.features):
             raise TableError(

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.columns import ArrayColumns, FrameColumns, TableError, listed
+from modeclust.npy import array_of
 from modeclust.streams import (
     ArrayScan,
     container_of,
@@ -199,17 +201,15 @@ def _check_start(file: BinaryIO, expected: bytes) -> None:
 def _read_npz(path: Path) -> ArrayColumns:
     content = io.BytesIO(_content(path))
     _check_start(content, ZIP)
-    with np.load(content, allow_pickle=False) as file:
-        if "model.json" in file.files:
+    with zipfile.ZipFile(content) as archive:
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
+        if "model.json" in names:
             raise TableError("this is a model; expected data")
-        if {"format", "data", "shape"} <= set(file.files):
-            content.seek(0)
-            matrix = sparse.load_npz(content)
-            if hasattr(matrix, "check_format"):  # the other formats check their indices
-                matrix.check_format(full_check=True)
-            return ArrayColumns(sparse.csr_array(matrix), {})
+        members = (array_of(archive.read(name)) for name in archive.namelist())
         try:
-            arrays = {name: file[name] for name in file.files}
+            if {"format", "data", "shape"} <= set(names):
+                return _read_sparse(content, members)
+            arrays = dict(zip(names, members, strict=True))
         except ValueError as error:
             if "allow_pickle" not in str(error):
                 raise
@@ -224,12 +224,30 @@ def _read_npz(path: Path) -> ArrayColumns:
     return ArrayColumns(X, {key: v for key, v in arrays.items() if v.shape == X.shape[:1]})
 
 
-def _read_mtx(path: Path) -> ArrayColumns:
-    from scipy.io import mmread
+def _read_sparse(content: BinaryIO, members: Iterator[npt.NDArray[Any]]) -> ArrayColumns:
+    """Read a sparse matrix, once each of its parts was seen to be there."""
+    for _ in members:
+        pass
+    content.seek(0)
+    matrix = sparse.load_npz(content)
+    if hasattr(matrix, "check_format"):  # the other formats check their indices
+        matrix.check_format(full_check=True)
+    return ArrayColumns(matrix, {})
 
-    # Without an end to the last line, scipy's reader can run past it.
-    matrix = mmread(io.BytesIO(_content(path) + b"\n"))
-    return ArrayColumns(sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix, {})
+
+def _read_mtx(path: Path) -> ArrayColumns:
+    from scipy.io import mminfo, mmread
+
+    # Without an end to the last line, scipy's reader can run past it, as at a byte of zero.
+    content = _content(path) + b"\n"
+    if b"\0" in content:
+        raise TableError("the file is binary; expected text")
+    n_rows, n_columns, n_entries, kind, *_ = mminfo(io.BytesIO(content))
+    n_entries = n_entries if kind == "coordinate" else n_rows * n_columns
+    n_lines = content.count(b"\n")
+    if n_entries > 2 * n_lines:  # of a symmetric matrix one half is written
+        raise TableError(f"its head says {n_entries} numbers, and it has {n_lines} lines")
+    return ArrayColumns(mmread(io.BytesIO(content)), {})
 
 
 def _frame_writer(kind: str, **options: Any) -> Writer:

@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.exceptions import ModelFileError
+from modeclust.exceptions import ModelFileError, in_a_line
 from modeclust.files import written
+from modeclust.npy import array_of
 
 TEXT = "model.json"
 SPARSE = {
@@ -98,7 +99,8 @@ def read_document(
     except MemoryError:
         raise
     except Exception as error:  # all that parsing damaged bytes can raise
-        raise kind.error(f"{os.fspath(path)!r} is damaged: {error}. {kind.remedy}") from error
+        reason = in_a_line(error)
+        raise kind.error(f"{os.fspath(path)!r} is damaged: {reason}. {kind.remedy}") from error
 
 
 def _parse(
@@ -133,6 +135,16 @@ def _check_version(written_by: str, version: str, kind: Kind) -> None:
         raise kind.error(
             f"was written by modeclust {written_by}, and this is {version}; update modeclust."
         )
+
+
+def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
+    """Return whether a value is an array of such numbers; None is for any length but 0."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind in kinds
+        and value.ndim == len(shape)
+        and all(n == m if m is not None else n > 0 for n, m in zip(value.shape, shape, strict=True))
+    )
 
 
 class _Encoder:
@@ -210,8 +222,7 @@ class _Decoder:
         return dict(self.decode(codes))
 
     def _read_array(self, name: str) -> npt.NDArray[Any]:
-        member = io.BytesIO(self._archive.read(name))  # which checks the checksum of all of it
-        return np.asarray(np.lib.format.read_array(member, allow_pickle=False))
+        return array_of(self._archive.read(name))  # which checks the checksum of all of it
 
     def _read_scalar(self, name: str) -> Any:
         return self._read_array(name)[()]
@@ -230,12 +241,38 @@ class _Decoder:
 
     def _read_random_state(self, code: Any) -> np.random.RandomState:
         generator = np.random.RandomState()
-        generator.set_state(self.decode(code))
+        set_generator(generator, self.decode(code))
         return generator
 
     def _read_object(self, codes: list[Any]) -> Any:
         name, parts = self.decode(codes)
         return self._types[name](**parts)
+
+
+def set_generator(generator: np.random.RandomState, state: Any) -> None:
+    """Set the state of a generator, or raise a `ValueError` where it can have no such state.
+
+    numpy does not check: a place beyond the end of its numbers reads other memory.
+    """
+    own = generator.get_state(legacy=False)
+    fits = _is_alike(own, state) and math.isfinite(state["gauss"])
+    if fits and "pos" in state["state"]:
+        fits = 0 <= state["state"]["pos"] <= len(state["state"]["key"])
+    if fits and "buffer_pos" in state:
+        fits = 0 <= state["buffer_pos"] <= len(state["buffer"])
+    if not fits:
+        raise ValueError("the state of a random generator does not fit")
+    generator.set_state(state)
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Return whether two values are of one type, in all their parts."""
+    if isinstance(one, np.ndarray):
+        return is_array(other, one.dtype.kind, *one.shape) and one.dtype == other.dtype
+    if isinstance(one, dict):
+        same = isinstance(other, dict) and one.keys() == other.keys()
+        return same and all(_is_alike(one[name], other[name]) for name in one)
+    return type(one) is type(other)
 
 
 def _random_state(generator: np.random.RandomState, where: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Files that may be larger than memory: opened, then read at once or in chunks, by Dask."""
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust.columns import ArrayColumns, FileError, FrameColumns, TableError, is_plain, listed
+from modeclust.exceptions import in_a_line
 
 CHUNK_BYTES = 2**26
+# Up to so many chunks may be missing: they are then full of one value.
+FEWEST_MISSING = 10_000
 # Kinds of types in which files have text. In chunks it is of no fixed width, but objects.
 TEXT = "OSTU"
 CONTAINERS = (".zarr", ".h5", ".hdf5")
@@ -38,13 +42,13 @@ def readable(path: Path, ending: str) -> Iterator[None]:
     except (FileError, MemoryError, ModuleNotFoundError):
         raise
     except TableError as error:
-        raise FileError(f"{str(path)!r}: {error}.") from None
+        raise FileError(f"{str(path)!r}: {str(error).rstrip('.')}.") from None
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise FileError(
-            f"{str(path)!r} cannot be read as the {ending} file that its name says: {reason}"
+            f"{str(path)!r} cannot be read as the {ending} file that its name says: "
+            f"{in_a_line(error)}"
         ) from error
 
 
@@ -144,7 +148,24 @@ def _chosen(arrays: dict[str, Any], path: Path, name: str) -> ArrayScan:
     X = arrays[tables[0]]
     if X.ndim != 2:
         raise TableError(f"array {name!r} must have two dimensions, got {X.ndim}")
+    _check_chunks(X)
     return ArrayScan(X, {n: a for n, a in arrays.items() if a.shape == X.shape[:1]})
+
+
+def _check_chunks(array: Any) -> None:
+    """Refuse an array nearly all of whose chunks are missing, to fill in which may never end."""
+    if not array.chunks:
+        return
+    n_chunks = math.prod(-(-n // size) for n, size in zip(array.shape, array.chunks, strict=True))
+    if n_chunks <= FEWEST_MISSING:
+        return
+    # A stored chunk takes some bytes.
+    n_stored = array.nbytes_stored() if hasattr(array, "store") else array.id.get_storage_size()
+    if n_stored < n_chunks:
+        raise TableError(
+            f"its shape, {tuple(array.shape)}, means {n_chunks} chunks, and {n_stored} bytes are "
+            "stored; the data is incomplete, or the shape wrong"
+        )
 
 
 class Piece(NamedTuple):

@@ -22,6 +22,7 @@ from modeclust.rows.reading import is_sparse
 from modeclust.streams import readable
 
 BLOCK_NUMBERS = 2**22
+MOST_COMPARED = 10_000
 TO_CLUSTER = "leave it out with --columns, or name it with --label-column."
 TO_WEIGH = "weights are numbers >= 0; name another column with --weight-column."
 
@@ -87,7 +88,10 @@ def read_table(
     _check_finite(X, columns, path, "choose other columns with --columns.")
     labels = weight = None
     if label_column is not None:
-        labels = _classes(source.column(label_column), label_column)
+        with readable(Path(path), ending_of(path)):
+            labels = _classes(source.column(label_column), label_column)
+        for _ in _read_blocks(labels, path):  # as what is wrong with X, it is told at once
+            pass
     if weight_column is not None:
         weight = source.matrix([weight_column], TO_WEIGH)
         _check_finite(weight, [weight_column], path, "choose another --weight-column.")
@@ -201,7 +205,8 @@ def check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None
     missing = [name for name in asked if name not in known]
     if not missing:
         return
-    near = [match for name in missing for match in difflib.get_close_matches(name, names, 1)]
+    compared = names if len(names) <= MOST_COMPARED else ()  # of very many it takes minutes
+    near = [match for name in missing for match in difflib.get_close_matches(name, compared, 1)]
     hint = f"did you mean {listed(near)}?" if near else f"it has {listed(names)}."
     raise TableError(f"{os.fspath(path)!r} has no column {listed(missing)}; {hint}")
 
@@ -212,7 +217,7 @@ def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
     bad = np.zeros(len(names), dtype=np.int64)
     first: tuple[int, int] | None = None
     n_before = 0
-    for (chunk,) in in_blocks(X):
+    for chunk in _read_blocks(X, path):
         for start in range(0, chunk.shape[0], step):
             rows, columns = _not_finite(chunk[start : start + step])
             np.add.at(bad, columns, 1)
@@ -227,6 +232,13 @@ def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
             f"infinite {values}, first in row {row + 1} (from 1); fill them in, leave out "
             f"such rows, or {advice}"
         )
+
+
+def _read_blocks(X: Any, path: Any) -> Iterator[Any]:
+    """Yield rows as `in_blocks` does; where they cannot be read, that is told of the file."""
+    with readable(Path(path), ending_of(path)):
+        for (block,) in in_blocks(X):
+            yield block
 
 
 def _not_finite(block: Any) -> Any:

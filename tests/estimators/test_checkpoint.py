@@ -13,12 +13,18 @@ from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
-from modeclust import KModes, LaplacianKModes, load
+from modeclust import KModes, LaplacianKModes, __version__, load
 from modeclust.algorithms import homotopy
 from modeclust.algorithms.bandwidth import choose_bandwidth
-from modeclust.estimators.checkpoint import Checkpoint, describe_checkpoint
+from modeclust.estimators.checkpoint import (
+    CHECKPOINT,
+    Checkpoint,
+    describe_checkpoint,
+    read_checkpoint,
+)
 from modeclust.exceptions import CheckpointError, CheckpointWarning, ModelFileError
 from modeclust.files import unused_name
+from modeclust.persistence import Document, write_document
 from modeclust.rows.memory import MemoryRows
 
 X, _ = make_blobs(600, 5, centers=6, cluster_std=3.0, random_state=0)
@@ -399,6 +405,59 @@ def test_a_flipped_bit_anywhere_is_seen_or_changes_nothing(small):
         assert file.read_bytes() == damaged
     assert len(messages) > len(content) / 22
     assert all(str(file) in message for message in messages)
+
+
+def without(name):
+    return lambda part: {key: value for key, value in part.items() if key != name}
+
+
+def with_place(place):
+    return lambda state: state | {"state": state["state"] | {"pos": place}}
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("facts", lambda facts: 5),
+        ("facts", lambda facts: facts | {"n_clusters": np.ones(2)}),
+        ("contents", lambda contents: []),
+        ("begun", without("state")),
+        # numpy would read what lies in memory there.
+        *((part, with_place(10**6)) for part in ("begun", "generator")),
+        ("generator", with_place(-1)),
+        ("generator", lambda state: state | {"gauss": np.nan}),
+        ("target", lambda target: target[0]),
+        ("target", lambda target: (-1.0, None)),
+        ("target", lambda target: (3.0, np.ones(3))),
+        ("target", lambda target: (3.0, np.full(20, np.nan))),
+        ("n_restarts", lambda n: 1.5),
+        ("n_restarts", lambda n: 10**9),
+        ("bandwidths", lambda bandwidths: bandwidths[:1]),
+        ("bandwidths", lambda bandwidths: -bandwidths),
+        ("bandwidths", lambda bandwidths: None),
+        ("states", lambda states: None),
+        ("states", without("nearest")),
+        ("states", lambda states: states | {"bandwidth": "x"}),
+        ("states", lambda states: states | {"counts": states["counts"][:, :1]}),
+        ("states", lambda states: states | {"nearest": states["nearest"] + 20}),
+        ("states", lambda states: states | {"centroids": states["centroids"] * np.nan}),
+        ("states", lambda states: states | {"mass": np.ones(3)}),
+        ("centers", lambda centers: centers[:, :1]),
+        ("centers", lambda centers: centers * np.inf),
+        ("centers", lambda centers: np.repeat(centers, 5, axis=0)),
+        ("labels", lambda labels: labels[:, :5]),
+        ("labels", lambda labels: labels + 7),
+    ],
+)
+def test_parts_that_no_fit_writes_are_refused(part, change, small):
+    model, _ = small
+    state = read_checkpoint(model.checkpoint)
+    state[part] = change(state[part])
+    write_document(model.checkpoint, Document(__version__, "Checkpoint", state, {}, CHECKPOINT))
+    content = model.checkpoint.read_bytes()
+    with pytest.raises(CheckpointError, match=r"c' is damaged: its \w+ cannot be .* Remove it"):
+        model.fit(X[:20, :2])
+    assert model.checkpoint.read_bytes() == content
 
 
 def test_a_checkpoint_cut_short_is_refused_and_left_alone(small):

@@ -1,17 +1,19 @@
 """Fits in threads, in processes and after a fork, all finish and agree."""
 
 import multiprocessing
+import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from fits import X, centers
+from fits import ESTIMATORS, X, bits, bits_of_threads, centers, save_and_load
 from joblib import Parallel, delayed
 from sklearn.model_selection import GridSearchCV
 
 from modeclust import KModes
+from modeclust.rows import blas
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +26,99 @@ def test_in_threads(expected):
         assert set(pool.map(centers, [1, 2, 3, None] * 4)) == {expected}
 
 
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_fifty_fits_at_once(name):
+    with ThreadPoolExecutor(50) as pool:
+        found = set(pool.map(bits, [name] * 50, [1, 2, 3, None, -1] * 10))
+    assert found == {bits(name, 1)}
+    assert blas._limits is None
+
+
+FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+
+
+@FORKS
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_in_a_fork_after_a_fit(name):
+    expected = bits(name)
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+        assert set(pool.map(bits, [name] * 3, [1, 2, None], timeout=200)) == {expected}
+
+
+@FORKS
+def test_in_a_fork_while_another_thread_begins_a_fit():
+    with blas.single_blas_thread(), blas._lock:
+        process = multiprocessing.get_context("fork").Process(target=bits, args=("KModes", 2))
+        process.start()
+    process.join(100)
+    process.kill()
+    assert process.exitcode == 0
+    assert blas._limits is None
+
+
+@FORKS
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_in_processes(expected, method):
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         assert set(pool.map(centers, [1, 2, None], timeout=300)) == {expected}
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_in_nested_joblib(backend):
+    found = Parallel(2, backend=backend)(delayed(bits_of_threads)("KModes") for _ in range(3))
+    assert found == [{bits("KModes", 1)}] * 3
+
+
+def test_in_the_threads_of_dask():
+    dask = pytest.importorskip("dask")
+    tasks = [dask.delayed(bits)(name, n_jobs) for name in ESTIMATORS for n_jobs in (1, 2, None)]
+    found = dask.compute(*tasks, scheduler="threads", num_workers=8)
+    assert list(found) == [bits(name, 1) for name in ESTIMATORS for _ in range(3)]
+
+
+@pytest.mark.slow
+def test_in_the_threads_of_a_dask_worker():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            1, threads_per_worker=4, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        tasks = client.map(bits, list(ESTIMATORS) * 4, [1, 2, None, -1] * 3, pure=False)
+        assert client.gather(tasks) == [bits(name, 1) for name in ESTIMATORS] * 4
+
+
+def test_processes_that_save_to_one_file(tmp_path):
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(save_and_load, [tmp_path / "model.npz"] * 2, [50, 50], timeout=200))
+    assert [path.name for path in tmp_path.iterdir()] == ["model.npz"]
+
+
+@pytest.mark.slow
+def test_processes_that_compile_at_once(tmp_path):
+    code = """
+import sys
+from fits import bits
+from modeclust.rows import mode_step
+sys.stdout.buffer.write(bits("KModes"))
+sys.stderr.write(str(sum(mode_step._sweep.stats.cache_misses.values())))
+"""
+    paths = os.pathsep.join(sys.path)
+    variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": paths}
+    run = [sys.executable, "-W", "error", "-c", code]
+
+    def start():
+        return subprocess.Popen(
+            run, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=False
+        )
+
+    racing = [start() for _ in range(3)]
+    outputs = [process.communicate() for process in racing]
+    assert [process.returncode for process in racing] == [0] * 3
+    assert {output for output, _ in outputs} == {bits("KModes")}
+    assert start().communicate() == (bits("KModes"), b"0")  # loads what one of them compiled
 
 
 def test_in_joblib_processes(expected):
@@ -49,6 +138,7 @@ def test_a_second_process_loads_what_the_first_compiled():
     code = """
 import numpy as np
 from modeclust import KModes
+from modeclust.rows import blas
 from modeclust.rows import mean_step, mode_step, segment_step
 KModes(2, random_state=0).fit(np.arange(40.0).reshape(20, 2) ** 2)
 for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities):
@@ -65,14 +155,22 @@ for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities
 @pytest.mark.posix
 def test_an_interrupt_ends_a_fit_and_not_the_process():
     code = """
-import signal
+import signal, threading
 from sklearn.datasets import load_digits
-from modeclust import KModes
+from modeclust import KModes, LaplacianKModes, MeanShift
+from modeclust.rows import blas
 
 X = load_digits().data
-endless = KModes(10, n_init=10**9, random_state=0)
-follow = KModes(10, n_init=1, n_bandwidths=10**4, bandwidth=1e-3, random_state=0)
+endless = [
+    KModes(10, n_init=1, n_bandwidths=10**4, bandwidth=1e-3, random_state=0),
+    KModes(10, n_init=10**9, random_state=0),
+    LaplacianKModes(10, n_init=10**9, random_state=0),
+    MeanShift(bandwidth=10.0, tol=1e-300, max_iter=10**9),
+]
 KModes(10, n_init=1, n_bandwidths=2).fit(X)
+LaplacianKModes(3, n_init=1, n_bandwidths=2).fit(X[:50])
+MeanShift(bandwidth=10.0).fit(X[:50])
+n_threads = threading.active_count()
 
 def interrupt(*_):
     raise KeyboardInterrupt
@@ -81,10 +179,13 @@ signal.signal(signal.SIGALRM, interrupt)
 for turn in range(20):
     signal.setitimer(signal.ITIMER_REAL, 0.2 + turn * 0.003)
     try:
-        (endless if turn % 2 else follow).fit(X)
+        endless[turn % 4].fit(X)
     except KeyboardInterrupt:
         print("interrupted")
+assert threading.active_count() == n_threads
+assert blas._limits is None
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(run, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == ["interrupted"] * 20

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import radius_neighbors_graph
 
+from modeclust.algorithms.neighbors import openmp_threads
 from modeclust.algorithms.solve import inverse_square
 from modeclust.kernels import EPANECHNIKOV
 from modeclust.rows.protocols import Rows
@@ -320,7 +321,8 @@ def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Ind
     cells = (cell.tobytes() for cell in _cells(places, width))
     cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
     densest = _densest(cell, density)
-    near = sparse.csr_array(radius_neighbors_graph(places[densest], radius, include_self=True))
+    with openmp_threads():
+        near = sparse.csr_array(radius_neighbors_graph(places[densest], radius, include_self=True))
     group = np.full(len(densest), -1, dtype=np.intp)
     first: list[np.intp] = []
     for one in np.argsort(-density[densest], kind="stable"):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any
 
@@ -33,15 +33,25 @@ def nearest_rows(
 
     Queries come in parts; None stands for all rows of `X`, each not its own neighbour.
     """
-    # A team of OpenMP threads does not survive a fork: the child would wait for it forever.
-    forked = os.getpid() != PROCESS
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=1 if forked else n_jobs).fit(X)
+    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=1 if is_forked() else n_jobs).fit(X)
     # Squares of far rows may be beyond all numbers: they are as far as can be.
-    one_thread = threadpool_limits(1, user_api="openmp") if forked else nullcontext()
-    with one_thread, np.errstate(over="ignore"):
+    with openmp_threads(), np.errstate(over="ignore"):
         parts = [search.kneighbors(part) for part in queries]
     distances, indices = map(np.concatenate, zip(*parts, strict=True))
     return distances.astype(np.float64), indices
+
+
+def is_forked() -> bool:
+    """Return whether this process is a copy of that which began."""
+    return os.getpid() != PROCESS
+
+
+def openmp_threads() -> AbstractContextManager[Any]:
+    """Hold OpenMP to one thread in a copy of a process.
+
+    A team of its threads does not survive a fork: the copy would wait for it forever.
+    """
+    return threadpool_limits(1, user_api="openmp") if is_forked() else nullcontext()
 
 
 def distances_between(

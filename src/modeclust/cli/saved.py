@@ -9,7 +9,8 @@ import numpy as np
 
 from modeclust.cli.folder import MODEL
 from modeclust.cli.job import Scaling, read_data
-from modeclust.estimators.load import Saved, is_array, misfit, read_model
+from modeclust.estimators.load import Saved, misfit, read_model
+from modeclust.persistence import is_array
 from modeclust.tables import write_labels
 
 

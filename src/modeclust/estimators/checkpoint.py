@@ -14,10 +14,11 @@ from sklearn.utils import check_array, check_random_state
 
 from modeclust import __version__
 from modeclust.algorithms.solve import State
+from modeclust.estimators.checkpoint_parts import LAST, misfit, wrong_part
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
 from modeclust.exceptions import CheckpointError, CheckpointWarning
 from modeclust.files import remove_parts
-from modeclust.persistence import Document, Kind, read_document, write_document
+from modeclust.persistence import Document, Kind, read_document, set_generator, write_document
 from modeclust.rows.chunks import Column
 from modeclust.rows.dask import DaskRows
 from modeclust.rows.digest_step import DigestStep, digest
@@ -29,8 +30,6 @@ CLASS_NAME = "Checkpoint"
 FREE = {"n_jobs", "verbose", "checkpoint", "keep_checkpoint", "half_life"}
 # Lengths of chunks are told one by one up to so many characters.
 LONGEST = 60
-# Fields of a state that matter only of the last one.
-LAST = ("centroids", "labels", "memberships", "history", "mass", "reference")
 
 
 class Checkpoint:
@@ -72,7 +71,7 @@ class Checkpoint:
         if self._found is not None:
             if not isinstance(random_state, np.random.RandomState):
                 self._rng = copy.deepcopy(self._rng)  # others draw from numpy's own
-            self._rng.set_state(self._found["begun"])
+            self._set_generator("begun")
         self._begun = self._rng.get_state(legacy=False)
         return self._rng
 
@@ -86,22 +85,24 @@ class Checkpoint:
             return
         found = self._found
         self._compare(found["facts"], found["contents"])
+        scales = None if found["target"] is None else found["target"][1]
+        if scales is not None and len(scales) != problem.rows.n_rows:
+            raise damaged(self.file, "target")
         self.target = found["target"]
         self.n_restarts = found["n_restarts"]
         self.bandwidths = found["bandwidths"]
 
-    def restore(self, record: Record) -> None:
+    def restore(self, record: Record, n_init: int) -> None:
         """Put the states that were found into a new record, or see which restart was best.
 
         Only now the generator is as it was then: what is found again before draws as it did.
         """
         if self._found is None:
             return
-        self._rng.set_state(self._found["generator"])
+        n_rows = record.problem.rows.n_rows
+        self._refuse(misfit(self._found, n_rows, n_init, record.centers.shape))
+        self._set_generator("generator")
         states = _unpack(self._found["states"])
-        shape = record.centers.shape[1:]
-        if any(np.shape(state.centroids) != shape for state in states[-1:]):
-            raise CheckpointError(f"{self._name} does not hold centroids of shape {shape}.")
         if len(self._found["centers"]):
             record.take_up(states, self._found["centers"], self._found["labels"])
         else:
@@ -155,6 +156,18 @@ class Checkpoint:
         bandwidth, scales = self.target
         return bandwidth, None if isinstance(scales, Column) else scales
 
+    def _set_generator(self, part: str) -> None:
+        """Set the generator to a state that was found."""
+        try:
+            set_generator(self._rng, self._found and self._found[part])
+        except ValueError:
+            self._refuse(part)
+
+    def _refuse(self, part: str | None) -> None:
+        """Refuse a checkpoint that has such a part."""
+        if part is not None:
+            raise damaged(self.file or "", part)
+
     @property
     def _name(self) -> str:
         return repr(os.fspath(self.file or ""))
@@ -175,7 +188,7 @@ class Checkpoint:
             differences = [
                 f"the values of {name} differ"
                 for name, here in self._contents.items()
-                if contents[name] != here
+                if contents.get(name) != here
             ]
         if differences:
             raise CheckpointError(
@@ -210,7 +223,16 @@ def read_checkpoint(file: str | os.PathLike[str]) -> dict[str, Any]:
             f"{__version__}, which may find other bits; go on with that one, or remove the file "
             "to begin anew."
         )
+    if (part := wrong_part(document.state)) is not None:
+        raise damaged(file, part)
     return document.state
+
+
+def damaged(file: str | os.PathLike[str], part: str) -> CheckpointError:
+    """Return the error of a checkpoint with a part that does not fit."""
+    return CheckpointError(
+        f"{os.fspath(file)!r} is damaged: its {part} cannot be those of a fit. {CHECKPOINT.remedy}"
+    )
 
 
 def describe_checkpoint(file: str | os.PathLike[str]) -> str:

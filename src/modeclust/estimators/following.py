@@ -45,7 +45,7 @@ class PathFollower(CallbackSupportMixin):
         told = {"estimator": self, "X": problem.X, "y": y}
         root.call_on_fit_task_begin(**told)
 
-        checkpoint.restore(record)
+        checkpoint.restore(record, n_init)
         if self.verbose and checkpoint.told:
             print(f"[{type(self).__name__}] resumed from {checkpoint.told}")
         if not record.states:

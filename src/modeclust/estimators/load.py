@@ -14,9 +14,9 @@ from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
-from modeclust.exceptions import ModelFileError
+from modeclust.exceptions import ModelFileError, in_a_line
 from modeclust.path import Path
-from modeclust.persistence import read_document
+from modeclust.persistence import is_array, read_document
 from modeclust.rows.reading import is_sparse
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
@@ -93,16 +93,6 @@ def misfit(path: str | os.PathLike[str], wrong: str) -> ModelFileError:
     return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Save it again.")
 
 
-def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
-    """Return whether a value is an array of such numbers; None is for any length but 0."""
-    return (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind in kinds
-        and value.ndim == len(shape)
-        and all(n == m if m is not None else n > 0 for n, m in zip(value.shape, shape, strict=True))
-    )
-
-
 def _wrong_name(model: Any, state: dict[str, Any]) -> str | None:
     """Return what is wrong with names: they are those of parameters and fitted attributes."""
     parameters = model.get_params()
@@ -118,7 +108,7 @@ def _wrong_value(model: Any) -> str | None:
     try:
         model._validate_params()
     except ValueError as error:
-        return str(error).rstrip(".")
+        return in_a_line(error)  # of an array in place of a number it shows some rows
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
     required += REQUIRED[type(model)]
     if missing := [name for name in required if not hasattr(model, name)]:
@@ -153,7 +143,7 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
     n_rows = len(labels)
     if isinstance(model, MeanShift):
-        fits = _is_landscape(model._landscape, n_rows, width)
+        fits = _is_landscape(model._landscape, n_rows, width) and _is_steady(model)
         yield "_landscape", fits, f"rows of {width} features, one for each label"
         return
     fits = _is_path(model.path_, n_rows, size, width)
@@ -211,13 +201,24 @@ def _is_past(past: Any, size: int, width: int) -> bool:
 def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
     if not isinstance(landscape, Landscape):
         return False
-    order = landscape.order
+    order, weight, scale = landscape.order, landscape.weight, landscape.scale
     return (
         _are_rows(landscape.X, n_rows, width)
-        and all(v is None or is_array(v, "f", n_rows) for v in (landscape.weight, landscape.scale))
+        and all(v is None or is_array(v, "f", n_rows) for v in (weight, scale))
+        and (weight is None or bool(np.isfinite(weight).all() and (weight >= 0).all()))
+        and (scale is None or bool(np.isfinite(scale).all() and (scale > 0).all()))
         and is_array(order, "iu", n_rows)
         and np.array_equal(np.sort(order), np.arange(n_rows))
     )
+
+
+def _is_steady(model: MeanShift) -> bool:
+    """Return whether the density can be found at its bandwidth, as `fit` makes sure."""
+    try:
+        with model._landscape.opened(model.kernel, model.bandwidth_, 1):
+            return True
+    except ValueError:
+        return False
 
 
 def _is_neighborhood(neighborhood: Any, n_rows: int, width: int) -> bool:

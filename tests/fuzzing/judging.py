@@ -1,0 +1,110 @@
+"""What may come of a file: a result that is valid, or the documented error in one line.
+
+A judge returns which of the two it was. Whatever else it raises is a fault of the library.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from modeclust import KModes, load
+from modeclust.exceptions import CheckpointError, ModelFileError
+from modeclust.tables import TableError, read_table
+
+X = np.random.default_rng(0).normal(size=(12, 2)).round(3) + np.repeat([[0], [6]], 6, axis=0)
+READ, REFUSED = "read", "refused"
+
+
+def _refused(error: ValueError, path: Path) -> str:
+    message = str(error)
+    assert len(message.splitlines()) == 1, f"more than one line: {message!r}"
+    assert len(message) < 1000 + len(str(path)), f"a long message: {message!r}"
+    return REFUSED
+
+
+def _finite(values: object) -> None:
+    numbers = values.data if sparse.issparse(values) else np.asarray(values)
+    assert numbers.dtype.kind in "biuf", f"no numbers: {numbers.dtype}"
+    assert np.isfinite(numbers).all(), "not finite"
+
+
+def judge_table(path: Path) -> str:
+    """Read a table at once and in chunks, alone and with columns beside it."""
+    outcomes = {
+        _judge_reading(path, stream=stream, **beside)
+        for stream in (None, True)
+        for beside in ({}, {"label_column": "kind", "weight_column": "w"})
+    }
+    return READ if READ in outcomes else REFUSED
+
+
+def _judge_reading(path: Path, **options: object) -> str:
+    try:
+        table = read_table(path, **options)
+    except TableError as error:
+        return _refused(error, path)
+    rows, labels, weight = (
+        part.compute() if hasattr(part, "compute") else part
+        for part in (table.X, table.labels, table.weight)
+    )
+    assert rows.ndim == 2
+    assert rows.shape[0] > 0
+    assert rows.shape[1] == len(table.columns)
+    _finite(rows)
+    if sparse.issparse(rows):
+        rows.check_format(full_check=True)
+    if options.get("label_column"):
+        assert labels.shape == weight.shape == rows.shape[:1]
+        _finite(weight)
+    return READ
+
+
+def judge_model(path: Path) -> str:
+    """Load a model and use all that it has."""
+    try:
+        model = load(path)
+    except ModelFileError as error:
+        return _refused(error, path)
+    rows = np.resize(X, (len(X), model.n_features_in_)).astype(model.cluster_centers_.dtype)
+    labels = model.predict(rows)
+    n_clusters = len(model.cluster_centers_)
+    assert labels.shape == (len(rows),)
+    assert 0 <= labels.min() <= labels.max() < n_clusters
+    for method in ("transform", "score", "predict_proba"):
+        if hasattr(model, method):
+            _finite(getattr(model, method)(rows))
+    if hasattr(model, "path_"):
+        assert len(list(model.path_)) == len(model.path_)
+        model.path_.to_frame("dict")
+    if hasattr(model, "redundant_clusters"):
+        model.redundant_clusters()
+    assert repr(model)
+    return READ
+
+
+def fit(checkpoint: Path) -> KModes:
+    """Fit a small model, from its checkpoint if it is there."""
+    options = {"n_init": 2, "n_bandwidths": 3, "adaptive": True, "random_state": 0}
+    return KModes(2, **options, checkpoint=checkpoint).fit(X)
+
+
+def judge_checkpoint(path: Path) -> str:
+    """Go on with a fit, or leave its checkpoint alone."""
+    before = path.read_bytes()
+    try:
+        model = fit(path)
+    except CheckpointError as error:
+        assert path.read_bytes() == before, "a refused checkpoint was changed"
+        return _refused(error, path)
+    assert not path.exists(), "a fit that ended left its checkpoint"
+    path.write_bytes(before)  # what is in the folder after a judge is as it was
+    assert model.cluster_centers_.shape == (2, 2)
+    _finite(model.cluster_centers_)
+    _finite(model.objective_)
+    assert np.isin(model.labels_, (0, 1)).all()
+    assert model.counts_.sum() == len(X)
+    assert len(model.path_) == 4
+    _finite(model.path_.centers)
+    _finite(model.path_.objectives)
+    return READ

@@ -1,0 +1,63 @@
+"""The fuzzer: sees every fault, and finds none in the first few inputs; `make fuzz` goes on."""
+
+import io
+import os
+import subprocess
+import sys
+
+import faults
+import numpy as np
+import pytest
+from fuzzing import hunt
+from fuzzing.seeds import Canary
+
+
+@pytest.fixture(scope="module")
+def judge():
+    judge = hunt.Judge([], patience=10.0)
+    yield judge
+    judge.close()
+
+
+@pytest.mark.parametrize(
+    ("reader", "what"),
+    [
+        (faults.raise_another_error, "KeyError in faults.py:raise_another_error: 'another'"),
+        (faults.crash, "the process ended with exit code -11"),
+        (faults.hang, "no answer within"),
+        (faults.take_memory, "MemoryError in faults.py:take_memory"),
+        (faults.write_a_file, r"written or removed: ['written']"),
+    ],
+)
+def test_every_fault_is_seen_and_the_next_input_is_judged(reader, what, judge):
+    outcome, told = judge("data", reader, {"data": b""})
+    assert outcome == "fault"
+    assert what in told
+    assert judge("data", faults.read, {"data": b""}) == ("read", "")
+
+
+def test_an_executed_pickle_is_seen(judge):
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([Canary()]), allow_pickle=True)
+    outcome, told = judge("data.npy", faults.unpickle, {"data.npy": buffer.getvalue()})
+    assert (outcome, "['unpickled']" in told) == ("fault", True)
+
+
+def test_an_input_is_the_same_for_its_seed_and_number():
+    for kind in ("csv", "npz", "zarr"):
+        first = [hunt.input_of(kind, 5, number) for number in range(40)]
+        assert first == [hunt.input_of(kind, 5, number) for number in range(40)]
+        others = [hunt.input_of(kind, 6, number) for number in range(40)]
+        assert sum(one != other for one, other in zip(first, others, strict=True)) > 20
+
+
+@pytest.mark.slow
+def test_the_first_inputs_of_every_kind_bring_nothing_down(tmp_path):
+    run = [sys.executable, "-m", "fuzzing", "--seed", "0", "--inputs", "40", "--keep", tmp_path]
+    paths = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        run, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, []), done.stdout
+    for line in done.stdout.splitlines()[1:-1]:
+        assert " 0 " not in line.replace(" 0 fault", ""), f"only one outcome: {line}"
