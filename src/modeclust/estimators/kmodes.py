@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -482,8 +482,8 @@ class KModes(
             Pairs (i, j) with i < j, the most redundant first.
         """
         check_is_fitted(self)
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must be between 0 and 1, got {threshold!r}.")
+        if not (isinstance(threshold, Real) and 0 <= threshold <= 1):
+            raise ValueError(f"threshold must be a number between 0 and 1, got {threshold!r}.")
         if np.isinf(self.bandwidth_):
             raise ValueError(
                 "redundant_clusters compares densities and needs a finite bandwidth; this "
@@ -522,7 +522,8 @@ class KModes(
             A fitted model with as many clusters as are left; this one if none is redundant.
         """
         model, pairs = self, self.redundant_clusters(threshold)
-        if (n_rows := check_rows(X, chunked=True).shape[0]) != len(self.labels_):
+        checked = check_rows(X, estimator=self, reset=False, chunked=True)
+        if (n_rows := checked.shape[0]) != len(self.labels_):
             raise ValueError(
                 f"X must be the data that the model was fitted on, {len(self.labels_)} rows, "
                 f"got {n_rows}."

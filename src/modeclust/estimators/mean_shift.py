@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,6 +45,7 @@ from modeclust.validation import (
     FINITE,
     check_cluster_count,
     check_n_jobs,
+    check_numbers,
     check_rows,
     check_scales,
     check_weights,
@@ -288,7 +289,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
 
     def _check_seeds(self, X: Any) -> None:
         if is_array(self.seeds):
-            seeds = check_array(self.seeds, dtype=np.float64, input_name="seeds")
+            seeds = check_numbers(self.seeds, "seeds")
             if seeds.shape[1] != X.shape[1]:
                 raise ValueError(
                     f"seeds must have as many columns as X, {X.shape[1]}, got {seeds.shape[1]}."
