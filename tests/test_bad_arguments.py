@@ -787,7 +787,7 @@ JOB = {
     "jobs": [("0", "n_jobs must not be 0"), ("1.5", "'--jobs': .*integer")],
     "checkpoint": [
         ("absent/fit.checkpoint", "absent"),
-        (".", "(?i)directory|folder"),
+        (".", "'.': Not a regular file"),
     ],
 }
 MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "No such file")]

@@ -78,17 +78,17 @@ def check_rows(
         "order": None if mapped else "C",
         "ensure_min_samples": min_rows,
     }
-    if estimator is None:
-        checked = check_array(X, input_name="X", **options)
-    else:
-        checked = validate_data(estimator, X, reset=reset, **options)
+    with np.errstate(invalid="ignore"):  # the sum of numbers at both ends of the range
+        if estimator is None:
+            checked = check_array(X, input_name="X", **options)
+        else:
+            checked = validate_data(estimator, X, reset=reset, **options)
     if is_sparse(checked) and not checked.has_canonical_format:
         checked = checked.copy()
         checked.sum_duplicates()
     return X if mapped else checked
 
 
-def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Any:
 @contextmanager
 def _named(name: str) -> Iterator[None]:
     """Give errors about an argument its name, where they do not say it."""
@@ -106,6 +106,7 @@ def check_numbers(values: Any, name: str, **options: Any) -> Any:
         return check_array(values, dtype=np.float64, input_name=name, **options)
 
 
+def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Any:
     """Return sample weights as float64, or as a `Column` of chunks, or None for none given.
 
     Where not only their ratios matter, they must be numbers that can be summed.

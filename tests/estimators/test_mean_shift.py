@@ -97,8 +97,22 @@ def test_adaptive_scales(rng):
     ends = reference.mean_shift(X, X, 1.0, scale=local)
     far = np.linalg.norm(ends - adaptive.cluster_centers_[adaptive.labels_], axis=1)
     assert far.max() < 1e-3
-    with pytest.raises(ValueError, match="adaptive=True"):
-        MeanShift(adaptive=True).fit(X, sample_scale=local)
+
+
+@pytest.mark.parametrize("factor", [1e-30, 0.1, 4.0, 1e30])
+def test_scales_and_bandwidth_are_one_product(rng, factor):
+    X, scale = BLOBS[:150], rng.uniform(0.7, 1.3, size=150)
+    plain = MeanShift(1.0, random_state=0).fit(X, sample_scale=scale)
+    other = MeanShift(1.0 / factor, random_state=0).fit(X, sample_scale=scale * factor)
+    np.testing.assert_array_equal(other.labels_, plain.labels_)
+    np.testing.assert_allclose(other.cluster_centers_, plain.cluster_centers_, atol=1e-6)
+    assert other.bandwidth_ * factor == pytest.approx(1.0)
+    trees = [
+        modes_by_bandwidth(X, np.array([1.0, 4.0]) / by, sample_scale=scale * by, random_state=0)
+        for by in (1.0, factor)
+    ]
+    np.testing.assert_array_equal(trees[1].n_modes, trees[0].n_modes)
+    np.testing.assert_allclose(trees[1].bandwidths * factor, [1.0, 4.0])
 
 
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csr_matrix])
