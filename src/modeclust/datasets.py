@@ -53,8 +53,8 @@ def load_dataset(name: str) -> Dataset:
     >>> load_dataset("digits").X.shape
     (1797, 64)
     """
-    if name not in DATASETS:
-        near = difflib.get_close_matches(name, DATASETS, 1)
+    if name not in list(DATASETS):  # also for what cannot be a key
+        near = difflib.get_close_matches(str(name), DATASETS, 1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise ValueError(f"No built-in data {name!r}; there are {', '.join(DATASETS)}{hint}")
     return DATASETS[name]()

@@ -30,6 +30,12 @@ def _mark(path: Path) -> str:
     return f".modeclust-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
 
 
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no name of a file; a number would be that of one which is open."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a str or path-like, got {path!r}.")
+
+
 def shown(path: str | os.PathLike[str]) -> str:
     """Return a path as text that can be written anywhere: not all names are UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")
@@ -52,6 +58,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     file
         A binary file to write to.
     """
+    check_path(path)
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))

@@ -3,6 +3,7 @@
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -135,8 +136,8 @@ class Path:
         PathPoint
             The clustering there.
         """
-        if not bandwidth > 0:
-            raise ValueError(f"bandwidth must be > 0, got {bandwidth!r}.")
+        if not (isinstance(bandwidth, Real) and bandwidth > 0):
+            raise ValueError(f"bandwidth must be a number > 0, got {bandwidth!r}.")
         largest, smallest = self.bandwidths[0], self.bandwidths[-1]
         if not smallest * (1 - 1e-9) <= bandwidth <= largest * (1 + 1e-9):
             raise ValueError(

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.exceptions import ModelFileError, in_a_line
-from modeclust.files import written
+from modeclust.files import check_path, written
 from modeclust.npy import array_of
 
 TEXT = "model.json"
@@ -91,6 +91,7 @@ def read_document(
     `types` has the classes that may be in a file, by name, each with the types of dataclasses
     in it.
     """
+    check_path(path)
     content = Path(path).read_bytes()
     try:
         return _parse(content, version, types, kind)

@@ -1,5 +1,7 @@
 """What users may pass, checked before any work is done."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -76,14 +78,32 @@ def check_rows(
         "order": None if mapped else "C",
         "ensure_min_samples": min_rows,
     }
-    if estimator is None:
-        checked = check_array(X, input_name="X", **options)
-    else:
-        checked = validate_data(estimator, X, reset=reset, **options)
+    with np.errstate(invalid="ignore"):  # the sum of numbers at both ends of the range
+        if estimator is None:
+            checked = check_array(X, input_name="X", **options)
+        else:
+            checked = validate_data(estimator, X, reset=reset, **options)
     if is_sparse(checked) and not checked.has_canonical_format:
         checked = checked.copy()
         checked.sum_duplicates()
     return X if mapped else checked
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Give errors about an argument its name, where they do not say it."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if name in str(error).lower().replace(" ", "_"):
+            raise
+        raise ValueError(f"{name} must be numbers: {error}") from error
+
+
+def check_numbers(values: Any, name: str, **options: Any) -> Any:
+    """Return an argument as finite float64, with `options` of `check_array`."""
+    with _named(name):
+        return check_array(values, dtype=np.float64, input_name=name, **options)
 
 
 def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Any:
@@ -95,9 +115,10 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
         return _check_chunked_weights(sample_weight, X)
     if sample_weight is None:
         return None
-    weights = np.asarray(
-        _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    )
+    with _named("sample_weight"):
+        weights = np.asarray(
+            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        )
     largest = weights.max()
     if SMALLEST < largest < LARGEST:
         return weights
@@ -135,7 +156,7 @@ def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
         assert column is not None
         _check_scale_range(column.lowest, column.highest)
         return column
-    scales = check_array(sample_scale, ensure_2d=False, dtype=np.float64, input_name="sample_scale")
+    scales = check_numbers(sample_scale, "sample_scale", ensure_2d=False)
     if scales.shape != (X.shape[0],):
         raise ValueError(
             f"sample_scale must have shape ({X.shape[0]},), one value for each row of X, "
@@ -179,7 +200,7 @@ def check_cluster_count(n_clusters: int, X: Any) -> None:
 
 def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
     """Return initial centroids as a float64 array of shape (n_clusters, n_features)."""
-    centers = check_array(init, dtype=np.float64, order="C", copy=True, input_name="init")
+    centers = check_numbers(init, "init", order="C", copy=True)
     if centers.shape != (n_clusters, n_features):
         raise ValueError(
             f"init must have shape ({n_clusters}, {n_features}), one row for each cluster, "
@@ -190,13 +211,8 @@ def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
 
 def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
     """Return affinities between rows as a symmetric float64 CSR matrix without a diagonal."""
-    W = check_array(
-        affinity,
-        accept_sparse="csr",
-        dtype=np.float64,
-        ensure_min_samples=0,
-        ensure_min_features=0,
-        input_name="affinity",
+    W = check_numbers(
+        affinity, "affinity", accept_sparse="csr", ensure_min_samples=0, ensure_min_features=0
     )
     if W.shape != (n_rows, n_rows):
         raise ValueError(

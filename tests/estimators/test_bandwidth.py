@@ -135,24 +135,6 @@ def test_a_mapped_file_gives_the_same(rng, tmp_path, monkeypatch):
             assert estimate_bandwidth(mapped, rule) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rule": "magic"}, "'rule' parameter"),
-        ({"n_neighbors": 0}, "'n_neighbors' parameter"),
-        ({"n_samples": 1}, "'n_samples' parameter"),
-        ({"sample_weight": [-1.0] * 5}, "Negative values"),
-        ({"sample_weight": [0.0] * 5}, "(?i)zero"),
-        ({"sample_weight": [1.0] * 4}, "shape"),
-    ],
-)
-def test_bad_input_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        estimate_bandwidth(np.arange(10.0).reshape(5, 2), **options)
-    with pytest.raises(ValueError, match="minimum of 2"):
-        estimate_bandwidth([[1.0, 2.0]])
-
-
 @rules
 @pytest.mark.parametrize("n_features", [3, 40])
 def test_tight_clusters_far_apart(rng, rule, n_features):

@@ -31,6 +31,9 @@ RULES = ("knn", "silverman", "scott", "likelihood")
 N_SAMPLES = 5000
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
+# Rows this near are the same, in units in which no coordinate is beyond 1e12: squares of scales and
+# bandwidths are then within all numbers.
+SAME = 1e-38
 # A mapped file is read in pieces of about this many numbers.
 PIECE = 2**23
 
@@ -131,14 +134,14 @@ def local_scales(
 
     Above `n_samples` rows the neighbours are sought among that many rows drawn at random:
     all distances grow by it, but hardly their ratios. A row with a distance of zero
-    gets the smallest positive one.
+    gets the smallest one that is not.
     """
     among = _choose(len(weight), n_samples, rng)
     every = np.arange(len(weight))
     distances = _neighbor_distances(X, weight, every, n_neighbors, n_jobs, among)
-    if not np.any(distances > 0):
+    if not np.any(distances > SAME):
         return np.ones(len(weight))
-    distances = np.maximum(distances, distances[distances > 0].min())
+    distances = np.maximum(distances, distances[distances > SAME].min())
     return np.asarray(distances / np.average(distances, weights=weight))
 
 
@@ -228,7 +231,7 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
         terms = np.log(np.exp(-inverse * excess) @ weights) - inverse * nearest
         return float(np.average(n_features * log_bandwidth - terms, weights=weights))
 
-    finite = squared[np.isfinite(squared) & (squared > 0)]
+    finite = squared[np.isfinite(squared) & (squared > SAME**2)]
     if len(finite) == 0:
         return 0.0
     grid = np.linspace(0.5 * np.log(finite.min()), 0.5 * np.log(finite.max()), 20)

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from modeclust.algorithms.bandwidth import (
     LIKELIHOOD_ROWS,
     N_SAMPLES,
+    SAME,
     bandwidth_of_distinct,
     choose_bandwidth,
     likelihood_bandwidth,
@@ -156,7 +157,7 @@ def _pool_distances(
 
 
 def _least_positive(distances: Doubles) -> float:
-    return float(np.min(distances, initial=np.inf, where=distances > 0))
+    return float(np.min(distances, initial=np.inf, where=distances > SAME))
 
 
 def _raised(distances: Doubles, least: float) -> Doubles:

@@ -88,7 +88,8 @@ class Density:
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
         """Return an upper bound on the smallest t at places that moved so far from others."""
         after: Vector = np.sqrt(reach) + moves / self.bandwidth * np.sqrt(self.precision)
-        return after * after
+        with np.errstate(over="ignore"):  # infinity is a bound
+            return after * after
 
 
 class Climb(NamedTuple):
@@ -214,7 +215,7 @@ class _Walk:
         creeps = rose & steady & (rate > 0.0) & (lengths < CREEPING * bandwidth)
         creeps &= self._ground.is_smooth
         # Not so long that it could lead to another mode.
-        most = np.clip(CREEPING * bandwidth / np.maximum(lengths, 1e-300), 1.0, LONGEST)
+        most = np.clip(CREEPING / np.maximum(lengths / bandwidth, 1e-30), 1.0, LONGEST)
         factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
         there = here + factor[:, None] * step
         there[fell] = self._plain[fell]
@@ -235,7 +236,7 @@ class _Walk:
         """Return by what factor plain steps shrink."""
         squares = np.einsum("md,md->m", self._step, self._step)
         along = np.einsum("md,md->m", self._step, step)
-        shrunk = np.divide(along, squares, out=np.full_like(along, np.nan), where=squares > 0)
+        shrunk = np.divide(along, squares, out=np.full_like(along, np.nan), where=squares > 1e-280)
         return np.asarray(1.0 - (1.0 - shrunk) / self._factor)
 
     def leave(self, some: npt.NDArray[np.bool_]) -> None:

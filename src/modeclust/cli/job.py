@@ -136,7 +136,10 @@ def parse_columns(text: str | None) -> list[str] | None:
     """Return the names in a comma separated list; a name with a comma is in quotes."""
     if text is None:
         return None
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if not names:
+        raise ValueError(f"--columns must name at least one column, got {text!r}.")
+    return names
 
 
 def read_data(

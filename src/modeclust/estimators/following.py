@@ -18,6 +18,7 @@ class PathFollower(CallbackSupportMixin):
     """An estimator with the parameters of a path, which tells callbacks where it is."""
 
     n_clusters: int
+    bandwidth: float | str
     n_bandwidths: int
     start_bandwidth: float | str
     init: Any
@@ -96,6 +97,12 @@ class PathFollower(CallbackSupportMixin):
                 f"start_bandwidth must be finite and greater than the target bandwidth, "
                 f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
             )
+
+    def _check_units(self, problem: Problem) -> None:
+        """Refuse bandwidths that are no numbers in the units of the problem."""
+        for bandwidth in (self.bandwidth, self.start_bandwidth):
+            if not isinstance(bandwidth, str):
+                problem.inward_bandwidth(bandwidth)
 
     def _start(self, problem: Problem, means: State, target: float) -> float:
         """Return the first bandwidth, in the units of the problem."""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,7 +29,7 @@ from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.decorators import available_if, fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
-from modeclust.estimators.home import home_of
+from modeclust.estimators.home import home_of, units_of
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.saving import SavingMixin
@@ -48,6 +48,9 @@ from modeclust.validation import (
     check_weights,
     relative_scales,
 )
+
+# By how much centroids are smaller than the bandwidth that are all but 0.
+VANISHING = 1e100
 
 
 def _takes_batches(model: "KModes") -> bool:
@@ -147,7 +150,8 @@ class KModes(
     objective_ : float
         L over the sum of the weights, between 0 and 1.
     inertia_ : float
-        Sum of ``q |x - c|^2 / s^2``: at an infinite bandwidth, what K-means minimises.
+        Sum of ``q |x - c|^2 / s^2``: at an infinite bandwidth, what K-means minimises. Infinite
+        where rows are beyond 1e154, whose squares are no numbers.
     n_iter_ : int
         Number of iterations along the path, without those of K-means restarts that lost.
     counts_ : ndarray of shape (n_clusters,)
@@ -430,7 +434,14 @@ class KModes(
             return self._lazily(as_array(X, estimator=self, reset=False), "transform")
         with self._measure(X) as (rows, centroids, units):
             distances = rows.distances(centroids)
-            return distances if units.are_plain else distances * rows.dtype.type(units.scale)
+            if not units.are_plain:
+                with np.errstate(over="ignore"):
+                    distances *= rows.dtype.type(units.scale)
+        if np.isinf(distances.max()):
+            raise ValueError(
+                "X must hold smaller numbers: distances to the modes are beyond all of its type."
+            )
+        return distances
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
@@ -480,8 +491,8 @@ class KModes(
             Pairs (i, j) with i < j, the most redundant first.
         """
         check_is_fitted(self)
-        if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must be between 0 and 1, got {threshold!r}.")
+        if not (isinstance(threshold, Real) and 0 <= threshold <= 1):
+            raise ValueError(f"threshold must be a number between 0 and 1, got {threshold!r}.")
         if np.isinf(self.bandwidth_):
             raise ValueError(
                 "redundant_clusters compares densities and needs a finite bandwidth; this "
@@ -520,7 +531,8 @@ class KModes(
             A fitted model with as many clusters as are left; this one if none is redundant.
         """
         model, pairs = self, self.redundant_clusters(threshold)
-        if (n_rows := check_rows(X, chunked=True).shape[0]) != len(self.labels_):
+        checked = check_rows(X, estimator=self, reset=False, chunked=True)
+        if (n_rows := checked.shape[0]) != len(self.labels_):
             raise ValueError(
                 f"X must be the data that the model was fitted on, {len(self.labels_)} rows, "
                 f"got {n_rows}."
@@ -602,6 +614,7 @@ class KModes(
             tol=self.tol,
         ) as problem:
             problem.set_scale(scale)
+            self._check_units(problem)
             checkpoint.resume(problem)
             target, local = checkpoint.target or (self.bandwidth, None)
             if local is None:
@@ -649,10 +662,7 @@ class KModes(
         """Open new rows, and give the centroids in the units that suit them."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False, chunked=True)
-        # Those that suit the centroids: one odd new row must not spoil the others.
-        centers = self.cluster_centers_
-        are_sparse = X.look.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
-        units = Units.of(sparse.csr_array(centers) if are_sparse else centers)
+        units = self._units_for(X)
         with home_of(
             X,
             units,
@@ -661,7 +671,19 @@ class KModes(
             n_clusters=len(self.cluster_centers_),
             n_jobs=self.n_jobs,
         ) as rows:
-            yield rows, units.inward(centers.astype(np.float64)), units
+            yield rows, units.inward(self.cluster_centers_.astype(np.float64)), units
+
+    def _units_for(self, X: Any) -> Units:
+        """Return units for new rows: those of the centroids, so that no odd row spoils the others.
+
+        Centroids that are all but 0 say nothing of how large rows are.
+        """
+        centers = self.cluster_centers_
+        are_sparse = X.look.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
+        units = Units.of(sparse.csr_array(centers) if are_sparse else centers)
+        size = float(np.abs(units.inward(centers)).max())
+        bandwidth = getattr(self, "bandwidth_", np.inf) / units.scale
+        return units_of(X) if size == 0 or size * VANISHING < bandwidth < np.inf else units
 
     def _lazily(self, array: Any, method: str) -> Any:
         """Return what a method gives for the rows of a Dask array, as one."""

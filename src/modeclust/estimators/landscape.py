@@ -20,14 +20,22 @@ from modeclust.validation import Doubles, check_n_jobs
 
 # Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
 N_BLOCKS, FEWEST_ROWS = 16, 1024
+# In units in which the rows are about 1, what climbs square and divide stays within all numbers.
+LIMITS = 1e-100, 1e100
+NO_ORDER = np.empty(0, dtype=np.intp)
 
 
 class Open(NamedTuple):
     """A landscape that can be climbed, in units of its own."""
 
-    density: Density
+    density: Density  # at a bandwidth for the mean local scale, over which all of them are
     X: Any  # the rows
     units: Units
+    mean_scale: float
+
+    def outward_bandwidth(self, bandwidth: float) -> float:
+        """Return a bandwidth of the density in the user's units."""
+        return bandwidth / self.mean_scale * self.units.scale
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,7 @@ class Landscape:
         """Open the density at a bandwidth, which is in the user's units."""
         check_n_jobs(n_jobs)
         units = Units.of(self.X)
+        inner = self.inward_bandwidth(bandwidth, units)
         n_rows = self.X.shape[0]
         size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
         # The sums of a place are dense, and would be more work to merge than sparse rows to
@@ -69,7 +78,7 @@ class Landscape:
             MemoryRows(
                 units.inward(self.X),
                 weight=self.weight,
-                scale=self.scale,
+                scale=None if self.scale is None else self.scale / self.mean_scale,
                 n_jobs=n_jobs,
                 block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
             ) as rows,
@@ -78,7 +87,6 @@ class Landscape:
         ):
             scales = rows.inverse_squared_scale
             largest_norm = _largest_norm(rows.X)
-            inner = bandwidth / units.scale
             if rows.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
                 raise ValueError(
                     f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
@@ -87,14 +95,23 @@ class Landscape:
             density = Density(
                 rows,
                 KERNELS[kernel],
-                inner,
+                float(inner),
                 weight=float(rows.weight.sum()) if rows.weight.size else float(n_rows),
                 precision=float(scales.max()) if scales.size else 1.0,
                 spread=weight_spread(rows.weight, scales),
                 largest_norm=largest_norm,
                 each=each,
             )
-            yield Open(density, rows.X, units)
+            yield Open(density, rows.X, units, self.mean_scale)
+
+    @property
+    def mean_scale(self) -> float:
+        """The mean of the local scales by the weights."""
+        return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
+
+    def inward_bandwidth(self, bandwidth: Any, units: Units) -> Any:
+        """Return the user's bandwidths as those of the density in some units."""
+        return units.inward_bandwidth(bandwidth, self.mean_scale, limits=LIMITS)
 
     def in_first_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return values of these rows in the order in which the rows were given."""

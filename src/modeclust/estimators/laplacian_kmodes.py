@@ -311,6 +311,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             soft_max_iter=self.max_iter,
             soft_jobs=self.n_jobs,
         ) as problem:
+            self._check_units(problem)
             target, _ = resolve_bandwidth(
                 problem.units,
                 problem.rows.X,
@@ -500,7 +501,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         """Return log G of each row at each centroid."""
         if self.kernel == "gaussian":
             with np.errstate(over="ignore"):
-                squares = np.square(rows.distances(centroids) / bandwidth, dtype=np.float64)
+                squares = np.square(rows.distances(centroids).astype(np.float64) / bandwidth)
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
         heights = np.empty((rows.n_rows, len(centroids)))
         kernel, inverse = KERNELS[self.kernel], inverse_square(bandwidth)

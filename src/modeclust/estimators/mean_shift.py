@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,7 +34,7 @@ from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
-from modeclust.estimators.landscape import Landscape, Open
+from modeclust.estimators.landscape import NO_ORDER, Landscape, Open
 from modeclust.estimators.saving import SavingMixin
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.reading import is_sparse
@@ -46,6 +46,7 @@ from modeclust.validation import (
     FINITE,
     check_cluster_count,
     check_n_jobs,
+    check_numbers,
     check_rows,
     check_scales,
     check_weights,
@@ -217,9 +218,9 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
             try:
                 bandwidth, modes = search.modes(self.n_clusters)
             except NoBandwidthError as error:
-                raise ValueError(self._no_bandwidth(error, ground.units)) from None
+                raise ValueError(self._no_bandwidth(error, ground)) from None
             labels = search.row_labels(modes)
-            self._store(landscape, modes, labels, bandwidth, ground.units)
+            self._store(landscape, modes, labels, bandwidth, ground)
             root.call_on_fit_task_end(**told, reconstruction_attributes={})
         if not modes.converged:
             warn_of_unfinished(self.max_iter, stacklevel=5)
@@ -274,6 +275,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
             check_cluster_count(self.n_clusters, X)
         self._check_seeds(X)
         units = Units.of(X)
+        if not isinstance(self.bandwidth, str):
+            Landscape(X, weight, scale, NO_ORDER).inward_bandwidth(self.bandwidth, units)
         if self.n_clusters is not None:
             with MemoryRows(units.inward(X), weight=weight) as rows:
                 distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
@@ -290,7 +293,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
 
     def _check_seeds(self, X: Any) -> None:
         if is_array(self.seeds):
-            seeds = check_array(self.seeds, dtype=np.float64, input_name="seeds")
+            seeds = check_numbers(self.seeds, "seeds")
             if seeds.shape[1] != X.shape[1]:
                 raise ValueError(
                     f"seeds must have as many columns as X, {X.shape[1]}, got {seeds.shape[1]}."
@@ -312,11 +315,12 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     def _limits(self) -> Limits:
         return Limits(self.tol, self.max_iter, self.merge_radius)
 
-    def _no_bandwidth(self, error: NoBandwidthError, units: Units) -> str:
+    def _no_bandwidth(self, error: NoBandwidthError, ground: Open) -> str:
         (low, n_low), (high, n_high) = error.lower, error.upper
         return (
             f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
-            f"{low * units.scale:.6g} and {n_high} at {high * units.scale:.6g}. "
+            f"{ground.outward_bandwidth(low):.6g} and {n_high} at "
+            f"{ground.outward_bandwidth(high):.6g}. "
             f"Ask for another number, or use KModes, which always gives as many as wanted."
         )
 
@@ -326,17 +330,17 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         modes: Modes,
         labels: npt.NDArray[np.intp],
         bandwidth: float,
-        units: Units,
+        ground: Open,
     ) -> None:
         """Set the fitted attributes."""
         self._landscape = landscape
-        centers = units.outward(modes.places)
+        centers = ground.units.outward(modes.places)
         self.cluster_centers_ = np.asarray(centers, dtype=landscape.X.dtype)
         self.labels_ = landscape.in_first_order(labels).astype(np.int32)
         self.n_clusters_ = len(centers)
         self.counts_ = np.bincount(labels, minlength=len(centers))
         self.density_ = modes.density
-        self.bandwidth_ = bandwidth * units.scale
+        self.bandwidth_ = ground.outward_bandwidth(bandwidth)
         self.n_iter_ = modes.n_iter
 
 
@@ -392,7 +396,7 @@ class Search:
     def at(self, bandwidth: float) -> Modes:
         """Return the modes at a bandwidth, from all seeds."""
         if self._in_cells:
-            cells = np.round(self._rows / bandwidth)
+            cells = np.round(self._rows.astype(np.float64) / bandwidth)
             cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
             self._seeds = cells * bandwidth
         parts = self.watched(_dense_parts(self._seeds))

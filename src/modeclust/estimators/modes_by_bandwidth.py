@@ -6,10 +6,9 @@ import numpy as np
 
 from modeclust.algorithms.mean_shift import Level, Modes, widen
 from modeclust.estimators.decorators import validate_params
-from modeclust.estimators.landscape import Landscape
+from modeclust.estimators.landscape import Landscape, Open
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
 from modeclust.mode_tree import ModeTree, TreeLevel
-from modeclust.rows.units import Units
 from modeclust.validation import (
     check_finite_bandwidths,
     check_n_jobs,
@@ -97,18 +96,19 @@ def modes_by_bandwidth(
         n_jobs=n_jobs,
     )
     with landscape.opened(kernel, float(increasing[0]), n_jobs) as ground:
-        density, units = ground.density, ground.units
+        density = ground.density
+        wider = landscape.inward_bandwidth(increasing[1:], ground.units)
         search = Search(model, ground)
         levels = [Level(density.bandwidth, search.at(density.bandwidth))]
         labels = search.row_labels(levels[0].modes)
-        for bandwidth in increasing[1:] / units.scale:
+        for bandwidth in wider:
             levels.append(widen(density, levels[-1], float(bandwidth), search.limits, search.rng))
     if not all(level.modes.converged for level in levels):
         warn_of_unfinished(max_iter, stacklevel=4)
-    return _tree(levels, landscape.in_first_order(labels), units, X.dtype)
+    return _tree(levels, landscape.in_first_order(labels), ground, X.dtype)
 
 
-def _tree(levels: list[Level], labels: Any, units: Units, dtype: Any) -> ModeTree:
+def _tree(levels: list[Level], labels: Any, ground: Open, dtype: Any) -> ModeTree:
     """Return the levels in the user's units, with the number of rows of each mode."""
     counts = np.bincount(labels, minlength=len(levels[0].modes.places))
     found = []
@@ -118,8 +118,8 @@ def _tree(levels: list[Level], labels: Any, units: Units, dtype: Any) -> ModeTre
             counts = np.bincount(modes.labels, weights=counts, minlength=len(modes.places))
         found.append(
             TreeLevel(
-                bandwidth=level.bandwidth * units.scale,
-                modes=np.asarray(units.outward(modes.places), dtype=dtype),
+                bandwidth=ground.outward_bandwidth(level.bandwidth),
+                modes=np.asarray(ground.units.outward(modes.places), dtype=dtype),
                 density=modes.density,
                 counts=counts.astype(np.int64),
                 parents=levels[i + 1].modes.labels if i + 1 < len(levels) else None,

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
-from modeclust.algorithms.solve import Centers, State, assign, evaluate
+from modeclust.algorithms.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
 from modeclust.algorithms.streaming import Past, absorb
 from modeclust.estimators.home import home_of, units_of
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
@@ -82,14 +82,8 @@ class Problem:
 
     def inward_bandwidth(self, bandwidth: Any) -> Any:
         """Return the user's bandwidths in the units of the problem."""
-        with np.errstate(over="ignore"):
-            inner = np.asarray(bandwidth, np.float64) / self.units.scale * self.mean_scale
-        if np.any(np.isinf(inner) & np.isfinite(bandwidth)):
-            raise ValueError(
-                f"bandwidth={bandwidth!r} is too large for rows as small as these; pass np.inf "
-                "for K-means."
-            )
-        return inner
+        limits = SMALLEST_BANDWIDTH, np.inf
+        return self.units.inward_bandwidth(bandwidth, self.mean_scale, limits=limits)
 
     def outward_bandwidth(self, bandwidth: float) -> float:
         """Return a bandwidth of the problem in the user's units."""

@@ -208,6 +208,10 @@ class MemoryRows:
             _fill_distances(block.X, layouts.suiting(block.X, n_searched=0), out[block.rows])
 
         self._for_each_block(measure, lambda _: None)
+        if np.isinf(out.max(initial=0.0)):
+            far = np.flatnonzero(np.isinf(out).any(axis=1))
+            with np.errstate(over="ignore"):
+                out[far] = _far_distances(self.take(far).dense(), centroids)
         return out
 
     def _for_each_block(self, work: Callable[[Block], T], take: Callable[[T], Any]) -> None:
@@ -310,6 +314,17 @@ def mapped_in_order(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
     finally:
         # Nothing is left to wait for, but after an error or an interrupt.
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _far_distances(
+    rows: npt.NDArray[np.float64], centroids: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return distances whose squares are beyond all numbers."""
+    unit = np.abs(rows).max(axis=1, keepdims=True)
+    near = rows / unit
+    columns = [np.linalg.norm(near - centroid / unit, axis=1) for centroid in centroids]
+    distances: npt.NDArray[np.float64] = np.stack(columns, axis=1) * unit
+    return distances
 
 
 @compiled

@@ -46,6 +46,12 @@ class Units:
     ) -> Self:
         """Return the units that suit rows whose columns have such limits."""
         largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
+        most = np.finfo(working_dtype(dtype)).max / (2 * np.sqrt(len(lowest)))
+        if largest > most:
+            raise ValueError(
+                f"X must hold numbers below {most:.3g}, or else distances between rows are none, "
+                f"got {largest:.3g}; divide X by {largest:.0e}."
+            )
         if are_sparse:
             return cls(scale=_safe_scale(largest))  # a shift would fill its zeros
         reach = float(np.max(highest / 2 - lowest / 2))
@@ -74,6 +80,25 @@ class Units:
         offset = np.zeros(1) if self.offset is None else self.offset
         inner = np.subtract(points, offset.astype(dtype), dtype=dtype)
         inner /= self.scale
+        return inner
+
+    def inward_bandwidth(
+        self, bandwidth: Any, factor: float = 1.0, *, limits: tuple[float, float]
+    ) -> Any:
+        """Return the user's bandwidths times a factor in these units, if between the limits."""
+        with np.errstate(over="ignore", under="ignore"):
+            inner = np.asarray(bandwidth, np.float64) / self.scale * factor
+        lowest, highest = limits
+        if np.any((inner >= highest) & np.isfinite(bandwidth)):
+            raise ValueError(
+                f"bandwidth={bandwidth!r} is too large for rows as small as these; pass one nearer "
+                "to the distances between them, or np.inf to KModes for K-means."
+            )
+        if np.any(inner <= lowest):
+            raise ValueError(
+                f"bandwidth={bandwidth!r} is too small for rows as large as these; pass one nearer "
+                "to the distances between them."
+            )
         return inner
 
     def outward(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -10,15 +10,23 @@ import numpy.typing as npt
 TITLE, NOTE = 0.22, 0.2
 
 
-def open_axes(caller: str, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
-    """Return the axes given, or those of a new figure."""
+def pyplot_for(caller: str) -> Any:
+    """Return matplotlib's pyplot, or say how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
             f"{caller} requires matplotlib; install it with `pip install 'modeclust[plot]'`."
         ) from error
+    return plt
+
+
+def open_axes(caller: str, ax: Any = None, figsize: tuple[float, float] | None = None) -> Any:
+    """Return the axes given, or those of a new figure."""
+    plt = pyplot_for(caller)
     if ax is not None:
+        if not isinstance(ax, plt.Axes):
+            raise TypeError(f"ax must be one of matplotlib's Axes or None, got {ax!r}.")
         return ax
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 

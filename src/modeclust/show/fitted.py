@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -91,7 +91,7 @@ def check_names(
         feature_names = getattr(model, "feature_names_in_", None)
         if feature_names is None:
             return None
-    if isinstance(feature_names, str):
+    if isinstance(feature_names, str) or not isinstance(feature_names, Iterable):
         raise ValueError(f"feature_names must be a list of names, got {feature_names!r}.")
     names = tuple(str(name) for name in feature_names)
     if len(names) != n_features:

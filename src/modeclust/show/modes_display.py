@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from modeclust.rows.reading import is_sparse
-from modeclust.show.canvas import divide, open_axes
+from modeclust.show.canvas import divide, open_axes, pyplot_for
 from modeclust.show.exemplars import labels_of_weight, nearest_in_cluster
 from modeclust.show.fitted import Fitted, check_classes, check_image_shape
 from modeclust.show.mode_panels import (
@@ -214,6 +214,10 @@ class ModesDisplay:
         ModesDisplay
             The display.
         """
+        try:
+            pyplot_for("ModesDisplay").get_cmap(cmap)
+        except (TypeError, ValueError):
+            raise ValueError(f"cmap must be a Colormap or the name of one, got {cmap!r}.") from None
         panels = self._panels(cmap)
         n_shown = len(self.clusters)
         widths = list(panels.widths)
@@ -268,7 +272,10 @@ def _check_clusters(clusters: Sequence[int] | None, n_clusters: int) -> list[int
     """Return the clusters to draw, the first `MOST_CLUSTERS` where none are named."""
     if clusters is None:
         return list(range(min(n_clusters, MOST_CLUSTERS)))
-    chosen = [operator.index(k) for k in clusters]
+    try:
+        chosen = [operator.index(k) for k in clusters]
+    except TypeError:
+        chosen = []
     if not chosen or not all(0 <= k < n_clusters for k in chosen):
         raise ValueError(
             f"clusters must be some of the numbers from 0 to {n_clusters - 1}, got {clusters!r}."

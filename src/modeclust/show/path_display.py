@@ -236,6 +236,8 @@ class PathDisplay:
             The display.
         """
         on_line = len(self.axis_labels) == 1
+        _check_levels(levels)
+        bounds = self._bounds(bins) if on_line else None
         ax = open_axes("PathDisplay", ax, (8, 4.5) if on_line else self._figsize())
         self.ax_, self.figure_ = ax, ax.figure
         self.stars_: Any = None
@@ -246,7 +248,7 @@ class PathDisplay:
         self.densities_: list[Any] = []
         self.boundaries_: list[Any] = []
         if on_line:
-            self._draw_line(bins)
+            self._draw_line(bounds)
         else:
             self._draw_plane(levels)
         bandwidth = self.bandwidths[-1]
@@ -292,15 +294,19 @@ class PathDisplay:
                 self.densities_.append(ax.contour(*self.places, density, heights, **looks))
         ax.set(xlim=self.places[0][[0, -1]], ylim=self.places[1][[0, -1]])
 
-    def _draw_line(self, bins: Any) -> None:
+    def _bounds(self, bins: Any) -> Doubles:
+        """Return the edges of the bins of a histogram."""
+        values = self.points[:, 0]
+        low, high = limits(values, self.trails[[0, -1]])
+        if isinstance(bins, str) and bins == "auto":
+            return edges(values, low, high)
+        return np.histogram_bin_edges(values[(low <= values) & (values <= high)], bins)
+
+    def _draw_line(self, bounds: Any) -> None:
         ax, n_clusters = self.ax_, self.trails.shape[1]
         values = self.points[:, 0]
         low, high = limits(values, self.trails[[0, -1]])
         inside = (low <= values) & (values <= high)
-        if isinstance(bins, str) and bins == "auto":
-            bounds = edges(values, low, high)
-        else:
-            bounds = np.histogram_bin_edges(values[inside], bins)
         bottom = np.zeros(len(bounds) - 1)
         for k in range(n_clusters):
             own = inside & (self.labels == k)
@@ -387,3 +393,13 @@ class PathDisplay:
         stretch = self._stretch()
         to_scale = 1 / MOST_STRETCH <= stretch <= MOST_STRETCH
         return 6.4, 1.7 + 5.5 * min(stretch, 1.2) if to_scale else 6.4
+
+
+def _check_levels(levels: Any) -> None:
+    """Refuse what cannot be shares of the highest density."""
+    try:
+        shares = np.asarray(levels, dtype=np.float64)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    if shares.ndim != 1 or not shares.size or not np.all((shares >= 0) & (shares <= 1)):
+        raise ValueError(f"levels must be a list of numbers between 0 and 1, got {levels!r}.")

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from modeclust.files import written
+from modeclust.files import check_path, written
 from modeclust.show.palette import COLORS, PLOTLY_SYMBOLS
 
 SCRIPTS = ("report.js", "charts.js", "patterns.js", "explorer.js")
@@ -79,6 +79,7 @@ class Report:
 
 def check_target(path: str | os.PathLike[str]) -> str:
     """Return the ending of a report's file, or refuse what cannot be one."""
+    check_path(path)
     ending = Path(path).suffix.lower()
     if ending not in (".html", ".htm", ".json"):
         raise ValueError(f"a report ends in .html or .json, got {os.fspath(path)!r}.")

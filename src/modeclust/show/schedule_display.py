@@ -115,6 +115,8 @@ class ScheduleDisplay:
         ScheduleDisplay
             The display.
         """
+        if not isinstance(path, Path):
+            raise TypeError(f"path must be a Path, which kmodes_path returns, got {path!r}.")
         changed = None
         if path.labels is not None:
             changed = np.mean(path.labels[1:] != path.labels[:-1], axis=1)

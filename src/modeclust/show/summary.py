@@ -1,6 +1,6 @@
 """What a report tells of a fitted model, as plain numbers and text."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -91,6 +91,9 @@ def summarize(
     dict
         Numbers, text, lists and dicts; `None` stands for an infinite bandwidth.
     """
+    if not isinstance(notes, Iterable):
+        raise ValueError(f"notes must be a list of sentences, got {notes!r}.")
+    told = [notes] if isinstance(notes, str) else [str(note) for note in notes]
     sample = None
     if is_dask(X):
         sample = sample_rows(model, X)
@@ -108,7 +111,6 @@ def summarize(
     )
     path, n_dropped = _thinned(model.path_, data)
     labels = labels_along(data.X, path)
-    told = [notes] if isinstance(notes, str) else [str(note) for note in notes]
     if n_dropped:
         told.append(f"{n_dropped} bandwidths of the path are left out to keep this page small.")
     shown = sample_by_cluster(labels[-1], data.n_clusters)

@@ -1,0 +1,858 @@
+"""Every argument of everything public: a bad one is refused by name, before work begins.
+
+`TABLE` has a row for each parameter of each public function, class and method, and `COMMANDS`
+one for each option of each command. The parameters themselves are read from the signatures: a new
+one without a row fails `test_every_parameter_has_a_row`. To add it, find its callable and write
+
+    "parameter": [bad(value, "what the message must say"), ...],
+
+with a regular expression in which `GOT` stands for the value that came. What takes any value is
+`anything("why")`. Arguments that are not mentioned are those of `CALLS`, which are good.
+"""
+
+import inspect
+import re
+from typing import Any, NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import typer
+from scipy import sparse
+from sklearn.cluster import DBSCAN
+from sklearn.exceptions import NotFittedError
+from typer.testing import CliRunner
+
+import modeclust
+import modeclust.datasets
+import modeclust.show
+from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
+from modeclust.algorithms.streaming import Past
+from modeclust.cli.app import app
+from modeclust.estimators.landscape import Landscape
+from modeclust.estimators.neighborhood import Neighborhood
+from modeclust.mode_tree import TreeLevel
+from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
+from modeclust.show.mode_panels import Cluster
+
+X = np.arange(20.0).reshape(10, 2) ** 2
+LABELS = np.repeat([0, 1, 2], [4, 3, 3])
+CENTERS = X[[1, 5, 8]] + 0.5
+
+
+# Models that were never fitted but look so: nothing is compiled for them.
+
+
+def path():
+    return modeclust.Path(
+        bandwidths=np.array([np.inf, 4.0, 2.0]),
+        centers=np.stack([CENTERS] * 3),
+        objectives=np.array([1.0, 0.5, 0.4]),
+        inertias=np.array([1.0, 1.0, 1.0]),
+        counts=np.stack([np.bincount(LABELS)] * 3),
+        n_iter=np.ones(3, dtype=np.int64),
+        labels=np.stack([LABELS] * 3),
+    )
+
+
+def tree():
+    level = TreeLevel(1.0, X, np.ones(10), np.ones(10, dtype=np.int64), None)
+    return ModeTree((level,), np.arange(10))
+
+
+def fitted(model):
+    model.n_features_in_ = 2
+    model.cluster_centers_ = CENTERS
+    model.labels_ = LABELS.astype(np.int32)
+    model.counts_ = np.bincount(LABELS)
+    model.bandwidth_ = 2.0
+    if isinstance(model, MeanShift):
+        model._landscape = Landscape(X, None, None, np.arange(10))
+        return model
+    model.path_ = path()
+    model.exemplar_indices_ = np.array([1, 5, 8])
+    if isinstance(model, KModes):
+        model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
+        model._past = Past(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
+        model.n_steps_, model.n_samples_seen_ = 1, 10
+        model._n_features_out = 3
+    else:
+        model.smoothing_ = 1.0
+        model.assignments_ = np.eye(3)[LABELS]
+        model._neighborhood = Neighborhood(X, 3, 1.0)
+    return model
+
+
+def shown(display):
+    """Return a display of good data that is not drawn yet."""
+    if display is ScheduleDisplay:
+        whole = path()
+        return ScheduleDisplay(
+            bandwidths=whole.bandwidths, objectives=whole.objectives, counts=whole.counts
+        )
+    if display is PathDisplay:
+        return PathDisplay(
+            points=X[:, :1],
+            labels=LABELS,
+            bandwidths=np.array([np.inf, 2.0]),
+            trails=np.stack([CENTERS[:, :1]] * 2),
+            axis_labels=["a"],
+        )
+    clusters = [Cluster(0, 4, CENTERS[0], X[:2])]
+    return ModesDisplay(clusters=clusters, n_clusters=3, n_neighbors=2, kind="profiles")
+
+
+# How each is called where all arguments but one are good.
+
+
+def made(estimator, **good):
+    return lambda **arguments: estimator(**(good | arguments)).fit(X)
+
+
+def of(instance, method, **good):
+    return lambda **arguments: getattr(instance(), method)(**(good | arguments))
+
+
+def _kmodes():
+    return fitted(KModes(3, bandwidth=2.0))
+
+
+def _laplacian():
+    return fitted(LaplacianKModes(3, bandwidth=2.0, smoothing=1.0))
+
+
+def _mean_shift():
+    return fitted(MeanShift(2.0))
+
+
+CALLS: dict[str, Any] = {
+    "KModes": made(KModes, n_clusters=3, bandwidth=1.0),
+    "KModes.fit": of(lambda: KModes(3, bandwidth=1.0), "fit", X=X),
+    "KModes.partial_fit": of(_kmodes, "partial_fit", X=X),
+    "KModes.predict": of(_kmodes, "predict"),
+    "KModes.transform": of(_kmodes, "transform"),
+    "KModes.score": of(_kmodes, "score", X=X),
+    "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
+    "KModes.merge_redundant": of(_kmodes, "merge_redundant", X=X),
+    "KModes.report": of(_kmodes, "report", X=X),
+    "KModes.save": of(_kmodes, "save"),
+    "LaplacianKModes": made(LaplacianKModes, n_clusters=3, bandwidth=1.0),
+    "LaplacianKModes.fit": of(lambda: LaplacianKModes(3, bandwidth=1.0, n_neighbors=1), "fit", X=X),
+    "LaplacianKModes.predict": of(_laplacian, "predict"),
+    "LaplacianKModes.predict_proba": of(_laplacian, "predict_proba"),
+    "LaplacianKModes.save": of(_laplacian, "save"),
+    "MeanShift": made(MeanShift, bandwidth=1.0),
+    "MeanShift.fit": of(lambda: MeanShift(1.0), "fit", X=X),
+    "MeanShift.predict": of(_mean_shift, "predict", X=X),
+    "MeanShift.save": of(_mean_shift, "save"),
+    "kmodes_path": lambda **given: modeclust.kmodes_path(
+        **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
+    ),
+    "estimate_bandwidth": lambda **given: modeclust.estimate_bandwidth(**({"X": X} | given)),
+    "modes_by_bandwidth": lambda **given: modeclust.modes_by_bandwidth(
+        **({"X": X, "bandwidths": [1.0]} | given)
+    ),
+    "load": lambda **given: modeclust.load(**given),
+    "load_dataset": lambda **given: modeclust.datasets.load_dataset(**given),
+    "Path.__getitem__": of(path, "__getitem__"),
+    "Path.at": of(path, "at"),
+    "Path.to_frame": of(path, "to_frame"),
+    "ModeTree.__getitem__": of(tree, "__getitem__"),
+    "ModeTree.labels": of(tree, "labels"),
+    "ModeTree.to_frame": of(tree, "to_frame"),
+    "PathDisplay.from_estimator": lambda **given: PathDisplay.from_estimator(
+        **({"estimator": _kmodes(), "X": X} | given)
+    ),
+    "PathDisplay.plot": of(lambda: shown(PathDisplay), "plot"),
+    "ModesDisplay.from_estimator": lambda **given: ModesDisplay.from_estimator(
+        **({"estimator": _kmodes(), "X": X} | given)
+    ),
+    "ModesDisplay.plot": of(lambda: shown(ModesDisplay), "plot"),
+    "ScheduleDisplay.from_estimator": lambda **given: ScheduleDisplay.from_estimator(
+        **({"estimator": _kmodes()} | given)
+    ),
+    "ScheduleDisplay.from_path": lambda **given: ScheduleDisplay.from_path(
+        **({"path": path()} | given)
+    ),
+    "ScheduleDisplay.plot": of(lambda: shown(ScheduleDisplay), "plot"),
+}
+
+
+# Rows of the table.
+
+
+class Bad(NamedTuple):
+    value: Any
+    message: str
+    error: type[Exception]
+    beside: dict[str, Any]  # other arguments, where it is bad beside them
+
+
+class Anything(NamedTuple):
+    why: str
+
+
+def bad(value, message, error=ValueError, **beside):
+    return Bad(value, message, error, beside)
+
+
+def anything(why):
+    return [Anything(why)]
+
+
+IGNORED = anything("ignored, for scikit-learn's sake")
+
+
+def spoiled(value):
+    rows = X.copy()
+    rows[3, 1] = value
+    return rows
+
+
+def by_rule(name, *values):
+    """Return rows for a parameter that scikit-learn's rules refuse."""
+    return [bad(value, rf"'{name}' parameter .* Got GOT instead") for value in values]
+
+
+def count(name, lowest=1):
+    return by_rule(name, lowest - 1, lowest + 0.5, "many", None, [lowest])
+
+
+def positive(name, *more):
+    return by_rule(name, 0, -1.0, np.nan, -np.inf, "wide", [1.0], *more)
+
+
+def switch(name):
+    return by_rule(name, "yes", 2, None)
+
+
+KERNEL = by_rule("kernel", "triangle", None, 1)
+SEED = by_rule("random_state", "seed", 1.5, -1)
+THREADS = [*by_rule("n_jobs", 1.5, "all"), bad(0, "n_jobs must not be 0; pass None or -1")]
+TOLERANCE = by_rule("tol", -1e-3, np.nan, "small", None)
+INIT = [
+    *by_rule("init", "best", None, 3),
+    bad(X[:2], r"init must have shape \(3, 2\), one row for each cluster, got \(2, 2\)"),
+    bad(X[:3, :1], r"init must have shape \(3, 2\), .* got \(3, 1\)"),
+    bad(spoiled(np.nan)[3:6], "init contains NaN"),
+    bad([["a", "b"]] * 3, "init must be numbers.* 'a'"),
+    bad([[1.0, 2.0], [3.0, 4.0], [5.0]], "init must be numbers.* inhomogeneous"),
+]
+STORE_LABELS = by_rule("store_labels", "sometimes", 2, None)
+VERBOSE = by_rule("verbose", -1, "loud", None)
+CLUSTERS = [
+    *count("n_clusters"),
+    bad(11, "n_clusters=11 is more than the number of rows of X, n_samples=10; lower"),
+]
+START_BANDWIDTH = [
+    *positive("start_bandwidth"),
+    bad(0.5, "start_bandwidth must be finite and greater than the target bandwidth, 1, got 0.5"),
+]
+THRESHOLD = [
+    bad(value, "threshold must be a number between 0 and 1, got GOT")
+    for value in (-0.1, 1.1, np.nan, "most", None)
+]
+BANDWIDTHS_OF_A_PATH = [
+    *by_rule("bandwidths", 1.0, None, "knn"),
+    bad([], "at least one number, got GOT"),
+    bad([[2.0, 1.0]], "one-dimensional .* got GOT"),
+    bad([1.0, 2.0], "bandwidths must decrease, np.inf first, got GOT"),
+    bad([np.inf, np.inf], "bandwidths must decrease, np.inf first, got GOT"),
+    bad([1.0, 0.0], "bandwidths must be > 0, got GOT"),
+    bad([1.0, np.nan], "bandwidths must be > 0, got GOT"),
+    bad(["wide"], "bandwidths must be a list of numbers, got GOT"),
+    bad([[2.0], [1.0, 0.5]], "bandwidths must be a list of numbers, got GOT"),
+]
+BANDWIDTHS_OF_A_TREE = [
+    bad([], "bandwidths .* at least one number, got GOT"),
+    bad(1.0, "bandwidths .* one-dimensional .* got GOT"),
+    bad("knn", "bandwidths must be a list of numbers, got GOT"),
+    bad(None, "bandwidths .* got GOT"),
+    bad([[2.0, 1.0]], "bandwidths .* one-dimensional .* got GOT"),
+    bad([1.0, 1.0], "bandwidths must differ, got GOT"),
+    bad([1.0, np.inf], "bandwidths must be finite and > 0, got GOT"),
+    bad([0.0], "bandwidths must be finite and > 0, got GOT"),
+]
+
+# scikit-learn's own words for the main argument: they do not always name it.
+ROWS = [
+    bad(spoiled(np.nan), "Input X contains NaN"),
+    bad(spoiled(np.inf), "Input X contains infinity"),
+    bad(sparse.csr_array(spoiled(np.nan)), "Input X contains NaN"),
+    bad([["a", "b"], ["c", "d"]], "could not convert string to float: 'a'"),
+    bad([[1.0, 2.0], [3.0]], "inhomogeneous"),
+    bad(np.empty((0, 2)), "0 sample"),
+    bad([1.0, 2.0, 3.0], "Expected 2D array, got 1D"),
+    bad(np.zeros((2, 2, 2)), "dim 3"),
+    bad(X + 1j, "Complex data not supported"),
+    bad(None, "Expected 2D array, got scalar array instead"),
+    bad("rows.csv", "could not convert string to float: 'rows.csv'"),
+]
+TO_FIT = [
+    *ROWS,
+    bad(X[:1], r"1 sample.* minimum of 2"),
+    bad(np.empty((5, 0)), "0 feature"),
+]
+NEW = [*ROWS, bad(X[:, :1], r"X has 1 features, but \w+ is expecting 2")]
+TO_CLUSTER = [
+    *TO_FIT,
+    bad(X[:2], "n_clusters=3 is more than the number of rows of X, n_samples=2; lower"),
+    bad(np.repeat(X[:2], 5, axis=0), "n_clusters=3 is more than .* distinct rows of X .* 2; lower"),
+]
+KNOWN = [*NEW, bad(X[:5], "X must be the data that the model was fitted on, 10 rows, got 5")]
+
+WEIGHTS = [
+    bad(np.full(10, -1.0), "Negative values in data passed to `sample_weight`"),
+    bad(np.zeros(10), "Sample weights must contain at least one non-zero"),
+    bad(np.ones(9), r"sample_weight.shape == \(9,\), expected \(10,\)"),
+    bad(np.ones((10, 1)), "(?i)sample.weights must be 1D"),
+    bad(np.full(10, np.nan), "sample_weight contains NaN"),
+    bad(np.full(10, np.inf), "sample_weight contains infinity"),
+    bad(["heavy"] * 10, "sample_weight must be numbers.* 'heavy'"),
+    bad("heavy", "sample_weight must be numbers.* 'heavy'"),
+]
+SCALES = [
+    bad(np.zeros(10), "sample_scale must be > 0, got 0.0"),
+    bad(np.ones(9), r"sample_scale must have shape \(10,\), one value for .* got \(9,\)"),
+    bad(np.ones((10, 1)), r"sample_scale must have shape \(10,\), .* got \(10, 1\)"),
+    bad(1.0, "sample_scale must be numbers.* scalar"),
+    bad(np.full(10, np.nan), "sample_scale contains NaN"),
+    bad(np.full(10, np.inf), "sample_scale contains infinity"),
+    bad(np.geomspace(1e-60, 1, 10), r"factor of 1e\+50, got values from 1e-60 to 1"),
+    bad(["far"] * 10, "sample_scale must be numbers.* 'far'"),
+]
+FILE_TO_WRITE = [
+    bad(None, "path must be a str or path-like, got GOT", TypeError),
+    bad(3, "path must be a str or path-like, got GOT", TypeError),
+    bad("absent/model.npz", "absent/model.npz", FileNotFoundError),
+    bad(".", "Is a directory", IsADirectoryError),
+]
+INDEX = [
+    bad(10, "index", IndexError),
+    bad(-10, "index", IndexError),
+    bad(0.5, "integer", TypeError),
+    bad("first", "integer", TypeError),
+    bad(slice(0, 1), "integer", TypeError),
+]
+BACKEND = [
+    bad("arrow", "backend must be 'polars', 'pandas' or 'dict', got GOT"),
+    bad(3, "backend must be .* got GOT"),
+]
+NAMES = [
+    bad(["a"], "feature_names must have one name for each of the 2 features, got 1"),
+    bad("ab", "feature_names must be a list of names, got GOT"),
+    bad(3, "feature_names must be a list of names, got GOT"),
+]
+CLASSES = [
+    bad(np.zeros(9), "y must have one class for each of the 10 rows of X, got 9"),
+    bad(np.full(10, np.nan), "y must have a class for each row, but 10 are missing"),
+    bad(np.linspace(0, 1, 10), "y must be classes, got numbers that are not whole"),
+    bad(np.zeros((10, 2)), r"y should be a 1d array, got an array of shape \(10, 2\)"),
+]
+IMAGE = [
+    bad((3, 3), r"image_shape must hold the 2 features, got \(3, 3\), which holds 9"),
+    bad((2,), r"image_shape must be \(height, width\) .* got GOT"),
+    bad((1, -2), r"image_shape must be \(height, width\) .* got GOT"),
+    bad(2, r"image_shape must be \(height, width\) .* got GOT"),
+    bad("1x2", r"image_shape must be \(height, width\) .* got GOT"),
+]
+AXES = [bad(3, "ax must be one of matplotlib's Axes or None, got GOT", TypeError)]
+ON_THE_PATH = [
+    bad(0.1, "bandwidth=0.1 is not on the path, which goes from inf to 2; fit one"),
+    *(
+        bad(value, "bandwidth must be a number > 0, got GOT")
+        for value in (0, -1.0, np.nan, "wide", [2.0, 4.0])
+    ),
+]
+PATH_MODEL = [
+    bad(KModes(3), "not fitted yet", NotFittedError),
+    bad(_mean_shift(), "MeanShift has not; pass a fitted KModes"),
+    bad(None, "None is not an estimator instance", TypeError),
+    bad(KModes, "KModes'> is a class, not an instance", TypeError),
+]
+
+SHARED_BY_PATHS = {
+    "kernel": KERNEL,
+    "n_init": count("n_init"),
+    "path_iter": count("path_iter"),
+    "max_iter": count("max_iter"),
+    "random_state": SEED,
+    "n_jobs": THREADS,
+    "store_labels": STORE_LABELS,
+    "tol": TOLERANCE,
+    "init": INIT,
+    "n_clusters": CLUSTERS,
+}
+CLIMBS = {
+    "kernel": KERNEL,
+    "max_iter": count("max_iter"),
+    "tol": positive("tol", None),
+    "merge_radius": positive("merge_radius", None),
+    "random_state": SEED,
+    "n_jobs": THREADS,
+}
+W = np.ones((10, 10))
+
+
+def nearly_symmetric():
+    given = W.copy()
+    given[0, 1] = given[1, 0] = 1e12
+    given[5] *= 2
+    return given
+
+
+TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
+    "KModes": {
+        **SHARED_BY_PATHS,
+        "bandwidth": positive("bandwidth", "magic", None),
+        "adaptive": switch("adaptive"),
+        "n_bandwidths": count("n_bandwidths"),
+        "start_bandwidth": [
+            *START_BANDWIDTH,
+            bad(np.inf, "start_bandwidth must be finite and greater .* got GOT"),
+        ],
+        "mean_shift_iter": count("mean_shift_iter"),
+        "half_life": positive("half_life", None),
+        "checkpoint": [
+            *by_rule("checkpoint", 3, True),
+            bad("absent/fit.checkpoint", "absent", FileNotFoundError),
+            bad(".", "directory|folder", IsADirectoryError),
+        ],
+        "keep_checkpoint": switch("keep_checkpoint"),
+        "verbose": VERBOSE,
+    },
+    "KModes.fit": {
+        "X": TO_CLUSTER, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
+    },
+    "KModes.partial_fit": {
+        "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
+    },
+    "KModes.predict": {"X": NEW},
+    "KModes.transform": {"X": NEW},
+    "KModes.score": {
+        "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
+    },
+    "KModes.redundant_clusters": {
+        "threshold": THRESHOLD
+    },
+    "KModes.merge_redundant": {
+        "X": KNOWN,
+        "threshold": THRESHOLD,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+    },
+    "KModes.report": {
+        "X": KNOWN,
+        "y": CLASSES,
+        "path": [
+            bad("report.pdf", "a report ends in .html or .json, got GOT"),
+            bad("absent/report.html", "no folder for the report", FileNotFoundError),
+            bad(3, "path must be a str or path-like, got GOT", TypeError),
+        ],
+        "image_shape": IMAGE,
+        "feature_names": NAMES,
+        "title": anything("whatever it is, the heading is its text"),
+        "notes": [bad(3, "notes must be a list of sentences, got GOT")],
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+    },
+    "KModes.save": {"path": FILE_TO_WRITE},
+    "LaplacianKModes": {
+        **SHARED_BY_PATHS,
+        "smoothing": by_rule("smoothing", -1.0, np.nan, np.inf, 1e-200, "much", None),
+        "n_neighbors": [
+            *count("n_neighbors"),
+            bad(10, "n_neighbors=10 must be less than .* n_samples=10; lower n_neighbors"),
+        ],
+        "affinity": [
+            *by_rule("affinity", "warm", None, 3),
+            bad(W[:9], r"affinity must have shape \(10, 10\), .* got \(9, 10\)"),
+            bad(-W, "affinity must be >= 0, got -1"),
+            bad(np.triu(W), "affinity must be symmetric: .* differ by 1"),
+            bad(nearly_symmetric(), "affinity must be symmetric"),
+            bad(W[0], "affinity must be numbers.* Expected 2D array"),
+            bad(sparse.csr_array(W * np.inf), "affinity contains infinity"),
+            bad([["a"] * 10] * 10, "affinity must be numbers.* 'a'"),
+            bad(1e-200 * W, "affinity must be between 1e-100 and 1e.100 .* got 1e-200"),
+            bad(W * np.nan, "affinity contains NaN"),
+            bad(1e200 * W, "affinity must be between 1e-100 and 1e.100 .* got 1e.200"),
+        ],
+        "affinity_bandwidth": positive("affinity_bandwidth", np.inf),
+        "bandwidth": positive("bandwidth", "magic", np.inf, None),
+        "start_bandwidth": [*START_BANDWIDTH, *by_rule("start_bandwidth", np.inf, None)],
+        "n_bandwidths": count("n_bandwidths"),
+        "solver": by_rule("solver", "magic", None),
+        "neighbor_search": by_rule("neighbor_search", "quick", None),
+        "verbose": VERBOSE,
+    },
+    "LaplacianKModes.fit": {
+        "X": TO_CLUSTER,
+        "y": IGNORED,
+        "sample_weight": [
+            *WEIGHTS,
+            bad(np.full(10, 1e-200), "sample_weight must be between 1e-100 and .* got 1e-200"),
+            bad(np.full(10, 1e200), "sample_weight must be between 1e-100 and .* got 1e.200"),
+        ],
+    },
+    "LaplacianKModes.predict": {"X": NEW},
+    "LaplacianKModes.predict_proba": {"X": NEW},
+    "LaplacianKModes.save": {"path": FILE_TO_WRITE},
+    "MeanShift": {
+        **CLIMBS,
+        "bandwidth": positive("bandwidth", "magic", np.inf, None),
+        "n_clusters": [
+            *by_rule("n_clusters", 0, 2.5, "many"),
+            bad(11, "n_clusters=11 is more than the number of rows of X, n_samples=10; lower"),
+        ],
+        "adaptive": switch("adaptive"),
+        "seeds": [
+            *by_rule("seeds", "some", 0, 2.5, None),
+            bad(X[:, :1], "seeds must have as many columns as X, 2, got 1"),
+            bad(X[0], "seeds must be numbers.* 2D array"),
+            bad(spoiled(np.nan), "seeds contains NaN"),
+            bad([["a", "b"]], "seeds must be numbers.* 'a'"),
+            bad(2, "n_clusters=3 modes cannot be found from 2 seeds", n_clusters=3),
+            bad(X[:2], "n_clusters=3 modes cannot be found from 2 seeds", n_clusters=3),
+        ],
+    },
+    "MeanShift.fit": {
+        "X": TO_FIT, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
+    },
+    "MeanShift.predict": {
+        "X": NEW,
+        "method": [bad(v, "method must be 'basin' or 'nearest', got GOT") for v in ("far", None)],
+    },
+    "MeanShift.save": {"path": FILE_TO_WRITE},
+    "kmodes_path": {
+        **SHARED_BY_PATHS,
+        "X": TO_CLUSTER,
+        "bandwidths": BANDWIDTHS_OF_A_PATH,
+        "mean_shift_iter": count("mean_shift_iter"),
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+    },
+    "estimate_bandwidth": {
+        "X": TO_FIT,
+        "rule": by_rule("rule", "magic", None, 1.0),
+        "n_neighbors": count("n_neighbors"),
+        "local": switch("local"),
+        "n_samples": count("n_samples", 2),
+        "sample_weight": WEIGHTS,
+        "random_state": SEED,
+        "n_jobs": THREADS,
+    },
+    "modes_by_bandwidth": {
+        **CLIMBS,
+        "X": TO_FIT,
+        "bandwidths": BANDWIDTHS_OF_A_TREE,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+    },
+    "load": {
+        "path": [
+            bad("absent.npz", "absent.npz", FileNotFoundError),
+            bad(".", "directory", IsADirectoryError),
+            bad(3, "path must be a str or path-like, got GOT", TypeError),
+            bad(None, "path must be a str or path-like, got GOT", TypeError),
+        ]
+    },
+    "load_dataset": {
+        "name": [
+            bad("irs", "No built-in data 'irs'; there are blobs, .* did you mean 'iris'"),
+            bad(3, "No built-in data 3"),
+            bad(["iris"], r"No built-in data \['iris'\]"),
+        ]
+    },
+    "Path.__getitem__": {"index": INDEX},
+    "Path.at": {"bandwidth": ON_THE_PATH},
+    "Path.to_frame": {"backend": BACKEND},
+    "ModeTree.__getitem__": {"index": INDEX},
+    "ModeTree.labels": {"index": INDEX},
+    "ModeTree.to_frame": {"backend": BACKEND},
+    "PathDisplay.from_estimator": {
+        "estimator": PATH_MODEL,
+        "X": KNOWN,
+        "bandwidth": ON_THE_PATH,
+        "feature_names": NAMES,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+        "ax": AXES,
+        "looks": [bad({"colour": "red"}, "unexpected keyword argument 'colour'", TypeError)],
+    },
+    "PathDisplay.plot": {
+        "ax": AXES,
+        "levels": [
+            bad(value, "levels must be a list of numbers between 0 and 1, got GOT")
+            for value in ([0.5, 1.5], [np.nan], [], 0.5, ["high"])
+        ],
+        "bins": [
+            bad("many", "'many' is not a valid estimator for `bins`"),
+            bad(0, "`bins` must be positive"),
+            bad([2.0, 1.0], "`bins` must increase"),
+        ],
+        "legend": anything("its truth counts"),
+    },
+    "ModesDisplay.from_estimator": {
+        "estimator": [
+            bad(KModes(3), "not fitted yet", NotFittedError),
+            bad(DBSCAN().fit(X), "cluster_centers_ and labels_, which DBSCAN has not; pass a"),
+            bad(None, "None is not an estimator instance", TypeError),
+        ],
+        "X": KNOWN,
+        "y": CLASSES,
+        "bandwidth": ON_THE_PATH,
+        "n_neighbors": [
+            bad(v, "n_neighbors must be a whole number above 0, got GOT") for v in (0, 2.5, None)
+        ],
+        "image_shape": IMAGE,
+        "feature_names": NAMES,
+        "n_terms": [
+            bad(v, "n_terms must be a whole number above 0, got GOT") for v in (0, 2.5, None)
+        ],
+        "clusters": [
+            bad(v, "clusters must be some of the numbers from 0 to 2, got GOT")
+            for v in ([], [3], [-1], [0.5], 1, "01")
+        ],
+        "sample_weight": WEIGHTS,
+        "ax": AXES,
+        "looks": [bad({"colour": "red"}, "unexpected keyword argument 'colour'", TypeError)],
+    },
+    "ModesDisplay.plot": {
+        "ax": AXES,
+        "cmap": [
+            bad(value, "cmap must be a Colormap or the name of one, got GOT")
+            for value in ("no_such_map", 3)
+        ],
+    },
+    "ScheduleDisplay.from_estimator": {"estimator": PATH_MODEL, "ax": AXES},
+    "ScheduleDisplay.from_path": {
+        "path": [
+            bad(value, "path must be a Path, .* got GOT", TypeError)
+            for value in (None, "fit.npz", X)
+        ],
+        "ax": AXES,
+    },
+    "ScheduleDisplay.plot": {"ax": AXES},
+}  # fmt: skip
+
+# What the library makes and hands over. Their parts are not arguments of users.
+RECORDS = ["Path", "ModeTree", "Dataset", "PathDisplay", "ModesDisplay", "ScheduleDisplay"]
+
+
+def public():
+    """Yield all that is public by name: functions, classes, and methods that are our own."""
+    for module in (modeclust, modeclust.show, modeclust.datasets):
+        for name in getattr(module, "__all__", vars(module)):
+            value = getattr(module, name)
+            is_own = getattr(value, "__module__", "").startswith("modeclust")
+            if name.startswith("_") or not callable(value) or not is_own:
+                continue
+            if name not in RECORDS:
+                yield name, value
+            if inspect.isclass(value):
+                yield from methods(name, value)
+
+
+def methods(name, owner):
+    for method in dir(owner):
+        raw = inspect.getattr_static(owner, method)
+        function = getattr(owner, method) if not isinstance(raw, property) else None
+        module = getattr(inspect.unwrap(function), "__module__", "") if callable(function) else ""
+        is_public = not method.startswith("_") or method == "__getitem__"
+        if is_public and str(module).startswith("modeclust"):
+            yield f"{name}.{method}", function
+
+
+PUBLIC = dict(public())
+
+
+def parameters(name):
+    return [p for p in inspect.signature(PUBLIC[name]).parameters if p != "self"]
+
+
+def test_every_parameter_has_a_row():
+    assert {name: sorted(rows) for name, rows in TABLE.items()} == {
+        name: sorted(parameters(name)) for name in PUBLIC if parameters(name)
+    }
+    assert CALLS.keys() == TABLE.keys()
+    assert all(rows for row in TABLE.values() for rows in row.values())
+
+
+@pytest.fixture(scope="module")
+def empty_folder(tmp_path_factory):
+    """Make work fail: going over rows, looking for neighbours; and let writing be seen."""
+
+    def work(*args, **options):
+        raise AssertionError("work began")
+
+    folder = tmp_path_factory.mktemp("model") / "empty"
+    folder.mkdir()
+    _kmodes().save(folder.parent / "model.npz")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("reduce", "distances"):
+            patch.setattr(f"modeclust.rows.memory.MemoryRows.{name}", work)
+        patch.setattr("sklearn.neighbors.NearestNeighbors.fit", work)
+        patch.setattr("modeclust.show.summary.labels_along", work)
+        patch.chdir(folder)
+        yield folder
+
+
+@pytest.fixture
+def no_work(empty_folder):
+    """Fail where work began, or anything was written or drawn."""
+    yield
+    assert list(empty_folder.iterdir()) == []
+    assert plt.get_fignums() == []
+
+
+def refusal(call, arguments):
+    try:
+        call(**arguments)
+    except Exception as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"), [(name, parameter) for name in TABLE for parameter in TABLE[name]]
+)
+def test_a_bad_argument_is_refused_before_work(name, parameter, no_work):
+    kind = inspect.signature(PUBLIC[name]).parameters[parameter].kind
+    for row in TABLE[name][parameter]:
+        if isinstance(row, Anything):
+            continue
+        given = row.value if kind is inspect.Parameter.VAR_KEYWORD else {parameter: row.value}
+        error = refusal(CALLS[name], given | row.beside)
+        assert isinstance(error, row.error), f"{row.value!r} got {error!r}"
+        message = row.message.replace("GOT", re.escape(repr(row.value)))
+        assert re.search(message, str(error)), f"{row.value!r} got {error!r}"
+
+
+def test_what_is_bad_only_together(no_work):
+    for model in (KModes(3, adaptive=True), MeanShift(adaptive=True)):
+        with pytest.raises(ValueError, match="sample_scale cannot be given with adaptive=True"):
+            model.fit(X, sample_scale=np.ones(10))
+    with pytest.raises(ValueError, match="seeds='bin' needs dense rows; pass seeds='all'"):
+        MeanShift(seeds="bin").fit(sparse.csr_array(X))
+
+
+# The commands. A row is what is typed after a command whose other arguments are good.
+
+TYPED = {
+    "fit": ["fit", "iris", "-k", "3"],
+    "explore": ["explore", "iris", "-k", "3", "--no-open"],
+    "predict": ["predict", "../model.npz", "wine", "-o", "labels.csv"],
+    "info": ["info", "../model.npz"],
+    "demo": ["demo", "--no-open"],
+    "paper": ["paper"],
+}
+DATA = [
+    ("irs", "No built-in data 'irs'; .* did you mean 'iris'"),
+    ("absent.csv", "'absent.csv': No such file or directory"),
+    ("data.xlsx", "must end in one of"),
+    ("", "No built-in data ''"),
+]
+NO_FOLDER = ("absent/out", "there is no folder '.*absent' to write to; make it first")
+JOB = {
+    "data": DATA,
+    "n_clusters": [
+        ("0", "'--clusters': .*1"),
+        ("2.5", "'--clusters': .*integer"),
+        ("151", "n_clusters=151 is more than the number of rows of X, n_samples=150"),
+    ],
+    "bandwidth": [
+        (value, f"--bandwidth must be a number > 0, inf or one of knn, .* got '{value}'")
+        for value in ("0", "-1", "nan", "wide")
+    ],
+    "kernel": [("triangle", "'--kernel': .*'triangle' is not one of 'gaussian', ")],
+    "columns": [
+        ("x9", "'iris' has no column 'x9'"),
+        ("x,x", "must name a column once"),
+        ("", "--columns must name at least one column"),
+    ],
+    "label_column": [("kind", "Built-in data such as 'iris' has no columns of labels")],
+    "weight_column": [("w", "Built-in data such as 'iris' has no columns of labels or weights")],
+    "image": [
+        ("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'"),
+        ("0x8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '0x8'"),
+        ("8x8", "--image 8x8 needs 64 columns, got 4"),
+    ],
+    "n_bandwidths": [("0", "'--n-bandwidths': .*1"), ("x", "'--n-bandwidths': .*integer")],
+    "n_init": [("0", "'--n-init': .*1"), ("x", "'--n-init': .*integer")],
+    "seed": [
+        ("-1", "'--seed': .*0"),
+        (str(2**32), "'--seed': .*4294967295"),
+        ("x", "'--seed': .*integer"),
+    ],
+    "jobs": [("0", "n_jobs must not be 0"), ("1.5", "'--jobs': .*integer")],
+    "checkpoint": [
+        ("absent/fit.checkpoint", "absent"),
+        (".", "'.': Not a regular file"),
+    ],
+}
+MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "No such file")]
+COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
+    "fit": {**JOB, "output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
+    "explore": {
+        **JOB,
+        "output": [("absent/page.html", NO_FOLDER[1]), ("page.pdf", "must end in .html, got")],
+    },
+    "predict": {
+        "model": MODEL,
+        "data": [*DATA, ("iris", "X has 4 features, but KModes is expecting 2")],
+        "output": [
+            ("absent/labels.csv", NO_FOLDER[1]),
+            ("labels.pdf", "must end in one of"),
+        ],
+    },
+    "info": {"model": MODEL},
+    "demo": {"output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
+    "paper": {
+        "names": [("fig9", "'fig9'")],
+        "output": [NO_FOLDER, (".", "the folder you are in; name one inside it")],
+    },
+}
+
+
+def options(command):
+    shell = typer.main.get_command(app)
+    return {p.name: p for p in shell.commands[command].params if p.name != "help"}
+
+
+def refused(arguments, message):
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2, (arguments, result.output, result.exception)
+    assert result.stdout == ""
+    assert re.fullmatch(rf"error: [^\n]*({message})[^\n]*\n", result.stderr), result.stderr
+
+
+def test_every_option_has_a_row():
+    assert TYPED.keys() == COMMANDS.keys() == typer.main.get_command(app).commands.keys()
+    for command, rows in COMMANDS.items():
+        taking = {name for name, option in options(command).items() if not is_flag(option)}
+        assert rows.keys() == taking, command
+
+
+def is_flag(option):
+    return getattr(option, "is_flag", False)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_bad_option_gets_one_line_before_work(command, no_work):
+    for name, option in options(command).items():
+        if is_flag(option):
+            flag = option.opts[0]
+            refused([*TYPED[command], f"{flag}=3"], rf"Option '{flag}' does not take a value")
+            continue
+        for value, message in COMMANDS[command][name]:
+            refused(typed(command, name, option, value), message)
+
+
+def typed(command, name, option, value):
+    """Return the words of a command in which one is bad."""
+    if option.param_type_name == "option":
+        return [*TYPED[command], option.opts[0], value]
+    words = list(TYPED[command])
+    place = [p for p, o in options(command).items() if o.param_type_name == "argument"].index(name)
+    words[1 + place : 2 + place] = [value]
+    return words
