@@ -1,4 +1,4 @@
-"""The results as pictures."""
+"""The results as pictures, each to be read on a light or on a dark page."""
 
 import matplotlib as mpl
 from mean_shift import OURS as SHIFT_OURS
@@ -8,143 +8,162 @@ from peers import ELKAN, FAISS, INTELEX, LLOYD, OURS
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-# The colours of Okabe and Ito, which the colour-blind can tell apart; markers differ too.
-LOOKS = {
-    OURS: ("#D55E00", "o"),
-    ELKAN: ("#0072B2", "s"),
-    INTELEX: ("#009E73", "^"),
-    FAISS: ("#CC79A7", "D"),
-    LLOYD: ("#000000", "s"),
+# The colours of Okabe and Ito, which the colour-blind can tell apart, in shades for either page;
+# markers differ too. What others are measured against has the colour of the text.
+PAGE, INK, LINES, ORANGE, BLUE, GREEN, PURPLE = range(7)
+COLOURS = {
+    "light": ("#ffffff", "#1b1f24", "#d8dde3", "#D55E00", "#0072B2", "#00815E", "#B4558F"),
+    "dark": ("#14181e", "#e8ecf1", "#444d57", "#F08A3C", "#56B4E9", "#2CC295", "#E39AC4"),
 }
+LOOKS = {
+    OURS: (ORANGE, "o"),
+    ELKAN: (BLUE, "s"),
+    INTELEX: (GREEN, "^"),
+    FAISS: (PURPLE, "D"),
+    LLOYD: (INK, "s"),
+    SHIFT_OURS: (ORANGE, "o"),
+    SHIFT_OURS_FLAT: (BLUE, "^"),
+    SHIFT_THEIRS: (INK, "s"),
+}
+WIDTH = 6.4  # inches; a phone shows it at half its size
 AXES = {"rows": "rows N", "clusters": "clusters K", "features": "features D"}
 
 
-def draw_all(results):
+def draw_all(results, page="light"):
     """Yield the name and the figure of each picture for which there are results."""
-    drawings = {
-        "iteration.png": lambda: _draw_ratios(
-            results, "iteration", "One iteration over one of scikit-learn's Lloyd", "K-modes"
-        ),
-        "kmeans.png": lambda: _draw_ratios(
-            results, "kmeans", "K-means from one start, over scikit-learn's Lloyd", "modeclust"
-        ),
-        "growth.png": lambda: _draw_growth(results["growth"]),
-        "mean_shift.png": lambda: _draw_shift_growth(results["mean-shift-growth"]),
-    }
-    for name, draw in drawings.items():
-        if (figure := draw()) is not None:
+    colours = COLOURS[page]
+    with mpl.rc_context(_style(colours)):
+        for name, figure in _figures(results, colours):
             yield name, figure
             plt.close(figure)
 
 
-def _draw_ratios(results, part, title, our_name):
+def shift_picture(curve):
+    """Return the name of the picture of one curve of mean-shift."""
+    return "mean-shift-" + curve["title"].replace(" = ", "")
+
+
+def _style(colours):
+    inked = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
+    return dict.fromkeys(inked, colours[INK]) | {
+        "grid.color": colours[LINES],
+        "grid.linewidth": 0.8,
+        "axes.axisbelow": True,
+        "axes.facecolor": "none",
+        "figure.facecolor": "none",
+        "savefig.facecolor": "none",
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlelocation": "left",
+        "axes.titlesize": "medium",
+        "svg.hashsalt": "modeclust",  # the same bytes each time
+    }
+
+
+def _figures(results, colours):
+    for part, our_name in (("iteration", "K-modes"), ("kmeans", "modeclust")):
+        if workloads := [w for w in results["workloads"].values() if part in w]:
+            yield part, _draw_ratios(workloads, part, our_name, colours)
+    for name, curve in results["growth"].items():
+        yield name, _draw_growth(curve, colours)
+    for curve in results.get("mean-shift-growth", {}).get("curves", ()):
+        yield shift_picture(curve), _draw_shift_growth(curve, colours)
+
+
+def _draw_ratios(workloads, part, our_name, colours):
     """Draw the median ratio of each contestant as a dot, and its range as a line."""
-    workloads = [w for w in results["workloads"].values() if part in w]
-    if not workloads:
-        return None
     names = [
         name
         for name in (OURS, ELKAN, INTELEX, FAISS)
         if any(name in w[part]["contestants"] for w in workloads)
     ]
-    figure, ax = plt.subplots(figsize=(8, 1.6 + 0.75 * len(workloads)), layout="constrained")
-    for offset, name in enumerate(names):
-        label = our_name if name == OURS else name
-        _draw_contestant(ax, workloads, part, name, label, 0.16 * (offset - (len(names) - 1) / 2))
-    ax.axvline(1, color="black", linewidth=1)
-    for y in range(1, len(workloads)):
-        ax.axhline(y - 0.5, color="0.85", linewidth=0.8)
-    ax.set_yticks(range(len(workloads)), [w["data"]["title"] for w in workloads])
+    figure, ax = plt.subplots(figsize=(WIDTH, 1.3 + 0.8 * len(workloads)), layout="constrained")
+    ax.axvline(1, color=colours[INK], linewidth=1)
+    over_lines = [withStroke(linewidth=4, foreground=colours[PAGE])]
+    for y, workload in enumerate(workloads):
+        title = ax.text(0, y - 0.29, workload["data"]["title"], path_effects=over_lines)
+        title.set_transform(ax.get_yaxis_transform())
+        if y:
+            ax.axhline(y - 0.5, color=colours[LINES], linewidth=0.8)
+    for place, name in enumerate(names):
+        _draw_contestant(ax, workloads, part, name, 0.15 * place - 0.1, colours)
     ax.set_ylim(len(workloads) - 0.5, -0.5)
+    ax.yaxis.set_visible(False)
+    ax.spines["left"].set_visible(False)
     ax.set_xscale("log")
-    _label_ratios(ax.xaxis)
-    ax.set_xlabel("time over scikit-learn's Lloyd (log scale; left of 1 is faster)")
-    ax.set_title(title)
-    figure.legend(loc="outside lower center", ncols=len(names), frameon=False)
+    _label_numbers(ax.xaxis)
+    ax.set_xlabel(f"time over {LLOYD}'s (log scale; left of 1 is faster)")
+    handles = [
+        ax.plot([], [], LOOKS[name][1], color=colours[LOOKS[name][0]], linestyle="-")[0]
+        for name in names
+    ]
+    labels = [our_name, *names[1:]] if names[0] == OURS else names
+    figure.legend(handles, labels, loc="outside upper left", ncols=len(names), frameon=False)
     return figure
 
 
-def _draw_contestant(ax, workloads, part, name, label, offset):
-    color, marker = LOOKS[name]
+def _draw_contestant(ax, workloads, part, name, offset, colours):
+    colour, marker = LOOKS[name]
     for y, workload in enumerate(workloads):
         if (own := workload[part]["contestants"].get(name)) is None:
             continue
         ratio = own["ratio"]
-        ax.plot([ratio["min"], ratio["max"]], [y + offset] * 2, color=color, linewidth=2)
-        ax.plot(ratio["median"], y + offset, marker, color=color, markersize=6, label=label)
-        label = None  # one entry in the legend
+        ax.plot([ratio["min"], ratio["max"]], [y + offset] * 2, color=colours[colour], linewidth=2)
+        ax.plot(ratio["median"], y + offset, marker, color=colours[colour], markersize=6)
 
 
-def _label_ratios(axis):
+def _label_numbers(axis):
     """Label 1, 2 and 5 of each decade by plain numbers."""
-    axis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
-    axis.grid(which="major", color="0.9", linewidth=0.8)
-    axis.axes.set_axisbelow(True)
+    axis.grid(which="major")
 
 
-def _draw_growth(growth):
-    """Draw the time of an iteration over each of the sizes."""
-    if not growth:
-        return None
-    figure, axes = plt.subplots(
-        1, len(growth), figsize=(4 * len(growth), 4), layout="constrained", squeeze=False
-    )
-    for ax, curve in zip(axes[0], growth.values(), strict=True):
-        _draw_curve(ax, curve)
-    axes[0, 0].set_ylabel("milliseconds an iteration (log scale)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
-    figure.suptitle("Growth of an iteration")
-    return figure
-
-
-def _draw_curve(ax, curve):
+def _draw_growth(curve, colours):
+    """Draw the time of an iteration over one of the sizes."""
+    figure, ax = _curve_axes(_fixed(curve), f"{AXES[curve['axis']]} (log scale)")
     sizes = [point["size"] for point in curve["points"]]
-    for name, label in ((OURS, "K-modes"), (LLOYD, "scikit-learn Lloyd")):
-        color, marker = LOOKS[name]
+    for name, label in ((OURS, "K-modes"), (LLOYD, LLOYD)):
         times = [point["seconds"][name] for point in curve["points"]]
-        low, middle, high = ([1e3 * t[key] for t in times] for key in ("min", "median", "max"))
-        ax.fill_between(sizes, low, high, color=color, alpha=0.2, linewidth=0)
-        ax.plot(sizes, middle, marker=marker, color=color, label=label)
-    ax.set(xscale="log", yscale="log", xlabel=f"{AXES[curve['axis']]} (log scale)")
-    ax.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30)
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    _label_ratios(ax.yaxis)
-    ax.set_title(_fixed(curve))
+        _draw_times(ax, sizes, times, 1e3, LOOKS[name], label, colours)
+    return _finish_curve(figure, ax, sizes, "ms an iteration (log scale)")
 
 
-def _draw_shift_growth(growth):
+def _draw_shift_growth(curve, colours):
     """Draw the time of mean-shift over the number of rows."""
-    if not growth:
-        return None
-    looks = {
-        SHIFT_OURS: ("#D55E00", "o"),
-        SHIFT_OURS_FLAT: ("#0072B2", "^"),
-        SHIFT_THEIRS: ("#000000", "s"),
-    }
-    curves = growth["curves"]
-    figure, axes = plt.subplots(
-        1, len(curves), figsize=(4 * len(curves), 4), layout="constrained", squeeze=False
-    )
-    for ax, curve in zip(axes[0], curves, strict=True):
-        for name, (color, marker) in looks.items():
-            points = [point for point in curve["points"] if point["name"] == name]
-            sizes = [point["rows"] for point in points]
-            times = [point["seconds"]["median"] for point in points]
-            ax.plot(sizes, times, marker=marker, color=color, label=name)
-        ax.set(xscale="log", yscale="log", xlabel="rows N (log scale)", title=curve["title"])
-        sizes = sorted({point["rows"] for point in curve["points"]})
-        ax.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30)
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        _label_ratios(ax.yaxis)
-    axes[0, 0].set_ylabel("seconds a fit (log scale)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
-    figure.suptitle("Mean-shift from every row")
+    figure, ax = _curve_axes(curve["title"], "rows N (log scale)")
+    for name in (SHIFT_OURS, SHIFT_OURS_FLAT, SHIFT_THEIRS):
+        points = [point for point in curve["points"] if point["name"] == name]
+        sizes, times = [p["rows"] for p in points], [p["seconds"] for p in points]
+        _draw_times(ax, sizes, times, 1, LOOKS[name], name, colours)
+    sizes = sorted({point["rows"] for point in curve["points"]})
+    return _finish_curve(figure, ax, sizes, "seconds a fit (log scale)")
+
+
+def _curve_axes(title, label):
+    figure, ax = plt.subplots(figsize=(0.6 * WIDTH, 0.6 * WIDTH), layout="constrained")
+    ax.set(xscale="log", yscale="log", xlabel=label, title=title)
+    return figure, ax
+
+
+def _draw_times(ax, sizes, times, unit, look, label, colours):
+    """Draw the median of some times over the sizes, and their range as a band."""
+    colour, marker = colours[look[0]], look[1]
+    low, middle, high = ([unit * t[key] for t in times] for key in ("min", "median", "max"))
+    ax.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+    ax.plot(sizes, middle, marker=marker, color=colour, label=label)
+
+
+def _finish_curve(figure, ax, sizes, label):
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=30, ha="right")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    _label_numbers(ax.yaxis)
+    ax.set_ylabel(label)
+    figure.legend(loc="outside upper left", ncols=1, frameon=False)
     return figure
 
 

@@ -1,6 +1,7 @@
 """The results on disk: JSON, Markdown and pictures, each replaced as a whole."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 from plots import draw_all
@@ -11,9 +12,17 @@ def write_report(results, folder: Path):
     """Write all of the results so far."""
     folder.mkdir(parents=True, exist_ok=True)
     _replace(folder / "results.json", lambda part: part.write_text(json.dumps(results, indent=1)))
-    _replace(folder / "results.md", lambda part: part.write_text(to_markdown(results)))
+    _replace(folder / "results.md", lambda part: part.write_text(_page(results)))
     for name, figure in draw_all(results):
-        _replace(folder / name, lambda part, f=figure: f.savefig(part, dpi=120, format="png"))
+        _replace(folder / f"{name}.png", partial(_draw, figure))
+
+
+def _page(results):
+    return f"# Benchmark\n\n{to_markdown(results)}"
+
+
+def _draw(figure, part):
+    figure.savefig(part, dpi=120, format="png", facecolor="white")
 
 
 def _replace(file, write):

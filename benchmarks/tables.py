@@ -1,12 +1,16 @@
 """The results as Markdown."""
 
+from collections import Counter, defaultdict
 from statistics import mean
 
 from bounds import GROUPS, HAMERLY
 from iteration import BARE_READ, OPENING
 from laplacian import BOUND, GRADIENT, KMEANS
+from markdown_parts import mean_and_range, picture, section, spread, table
 from peers import ELKAN, FAISS, INTELEX, LLOYD, OURS
+from plots import shift_picture
 from start import COLD, THEIRS, WARM
+from verdicts import LESS, LEVEL, MORE, VERDICTS, comparisons
 
 PEERS = (ELKAN, INTELEX, FAISS)
 SCORES = ["accuracy", "NMI", "adjusted Rand index"]
@@ -14,9 +18,12 @@ NOTHING = "-"
 
 
 def to_markdown(results) -> str:
-    """Return all tables for which there are results."""
+    """Return all tables for which there are results; pictures are beside them, as PNG."""
+    results = defaultdict(dict, results)  # an older run has fewer parts
     sections = (
         _environment,
+        _verdicts,
+        _losses,
         _data,
         _iteration,
         _iteration_details,
@@ -36,7 +43,7 @@ def to_markdown(results) -> str:
         _start,
         _problems,
     )
-    texts = (section(results) for section in sections)
+    texts = (make(results) for make in sections)
     return "\n\n".join(text for text in texts if text) + "\n"
 
 
@@ -45,7 +52,6 @@ def _environment(results):
     packages = ", ".join(f"{name} {v}" for name, v in environment["packages"].items() if v)
     quick = " This was a quick run, on small data: it shows that all works, and no more."
     return (
-        "# Benchmark\n\n"
         f"{environment['date']}, {environment['system']}, {environment['cores']} cores, "
         f"{environment['threads']} threads for all, Python {environment['python']}; {packages}.\n\n"
         f"All that is compared ran in turns, {results['repeats']} times where nothing else is "
@@ -68,12 +74,49 @@ def _outside(cores):
     )
 
 
+def _verdicts(results):
+    """Count who took less, by what was compared."""
+    totals = Counter()
+    counts, rivals = defaultdict(Counter), defaultdict(dict)
+    for found in comparisons(results):
+        totals[found.verdict] += 1
+        counts[found.what][found.verdict] += 1
+        rivals[found.what][found.rival] = None  # in the order in which they come
+    rows = [
+        [what, ", ".join(rivals[what]), *(own[verdict] for verdict in VERDICTS)]
+        for what, own in counts.items()
+    ]
+    return section(
+        "Who took less",
+        ["", "beside", *VERDICTS],
+        rows,
+        f"Of {totals.total()} comparisons of time, memory and quality with other libraries, "
+        f"modeclust took less than the other in every turn of {totals[LESS]}, and more in every "
+        f"turn of {totals[MORE]}; in {totals[LEVEL]} the turns do not agree, or nothing differs.",
+    )
+
+
+def _losses(results):
+    """List all that modeclust took more for."""
+    lost = [found for found in comparisons(results) if found.verdict == MORE]
+    rows = [
+        [found.what, found.data, found.rival, spread(found.ratio, ".3g")]
+        for found in sorted(lost, key=lambda found: -found.ratio["median"])
+    ]
+    return section(
+        "Where modeclust loses",
+        ["", "data", "beside", "modeclust / the other"],
+        rows,
+        "Every comparison in which it took more in all turns, the worst first.",
+    )
+
+
 def _data(results):
     rows = [
         [name, w["data"]["title"], w["data"]["dtype"], w["data"]["source"]]
         for name, w in results["workloads"].items()
     ]
-    return _section("Data", ["name", "data", "type", "source"], rows)
+    return section("Data", ["name", "data", "type", "source"], rows)
 
 
 def _iteration(results):
@@ -83,14 +126,14 @@ def _iteration(results):
         rows.append(
             [
                 title,
-                _spread(own[OURS]["ratio"]),
-                *(_spread(own[peer]["ratio"]) if peer in own else NOTHING for peer in PEERS),
-                _spread(part["over_bare_read"]),
+                spread(own[OURS]["ratio"]),
+                *(spread(own[peer]["ratio"]) if peer in own else NOTHING for peer in PEERS),
+                spread(part["over_bare_read"]),
                 f"{100 * part['searched_share']:.1f}%",
             ]
         )
     header = ["data", "K-modes", *PEERS, "K-modes / bare read", "rows searched"]
-    return _section(
+    return section(
         "One iteration, over one of scikit-learn's Lloyd",
         header,
         rows,
@@ -99,6 +142,7 @@ def _iteration(results):
         "The others: K-means from the first K rows, 1 + M iterations less 1. Bare read: all "
         "threads sum the numbers of X. Rows searched: those whose nearest centroid the "
         "bounds left open, of all passes along the path.",
+        [picture("iteration", "Times of an iteration over one of scikit-learn's Lloyd")],
     )
 
 
@@ -130,7 +174,7 @@ def _iteration_details(results):
         "bare read, ms",
         "ratio over all repeats",
     ]
-    return _section(
+    return section(
         "What was run for it",
         header,
         rows,
@@ -147,7 +191,7 @@ def _kmeans(results):
             [
                 title,
                 name,
-                _spread(own[name]["ratio"]),
+                spread(own[name]["ratio"]),
                 _seconds(own[name]),
                 _numbers(own[name]["iterations"]),
                 f"{own[name]['inertia'] / own[LLOYD]['inertia']:.6f}",
@@ -156,13 +200,14 @@ def _kmeans(results):
             if name in own
         ]
     header = ["data", "", "time / Lloyd", "seconds", "iterations", "inertia / Lloyd"]
-    return _section(
+    return section(
         "K-means from one start",
         header,
         rows,
         "From the same k-means++ centroids, tol=1e-4, at most 300 iterations. faiss has no such "
         "rule: it ran as many iterations as scikit-learn. The inertia is computed from the "
         "centroids in float64, alike for all.",
+        [picture("kmeans", "Times of K-means from one start over scikit-learn's Lloyd")],
     )
 
 
@@ -171,15 +216,15 @@ def _whole_fit(results):
         [
             title,
             part["run"],
-            _spread(part["contestants"][OURS]["ratio"]),
+            spread(part["contestants"][OURS]["ratio"]),
             _seconds(part["contestants"][OURS]),
             _seconds(part["contestants"][LLOYD]),
-            _spread(part["inertia_ratio"], ".5f"),
+            spread(part["inertia_ratio"], ".5f"),
         ]
         for title, part in _parts(results, "whole_fit")
     ]
     header = ["data", "run", "time / KMeans", "K-modes, s", "KMeans, s", "K-means inertia / KMeans"]
-    return _section(
+    return section(
         "Whole fit, over scikit-learn's KMeans with as many restarts",
         header,
         rows,
@@ -192,7 +237,7 @@ def _memory(results):
         [title, _mebibytes(part["bytes_of_X"]), *map(_share, part["libraries"].values())]
         for title, part in _parts(results, "memory")
     ]
-    return _section(
+    return section(
         "Memory of a fit beyond X, as a share of X",
         ["data", "X", "K-modes", "scikit-learn KMeans"],
         rows,
@@ -210,7 +255,13 @@ def _mebibytes(n_bytes):
 
 
 def _growth(results):
-    texts = []
+    if not results["growth"]:
+        return ""
+    pictures = (
+        picture(name, f"Times of an iteration over the number of {curve['axis']}")
+        for name, curve in results["growth"].items()
+    )
+    texts = ["## Growth", " ".join(pictures)]
     for curve in results["growth"].values():
         axis = curve["axis"]
         rows = [
@@ -218,18 +269,19 @@ def _growth(results):
                 " x ".join(f"{n:,}" for n in point["shape"][:2]),
                 point["shape"][2],
                 *(f"{1e3 * point['seconds'][name]['median']:.3g}" for name in (OURS, LLOYD)),
-                _spread(point["ratio"]),
+                spread(point["ratio"]),
             ]
             for point in curve["points"]
         ]
         header = ["data", "K", "K-modes, ms", "Lloyd, ms", "K-modes / Lloyd"]
-        texts.append(_section(f"An iteration as the {axis} grow", header, rows, curve["run"] + "."))
+        note = f"An iteration as the {axis} grow: {curve['run']}."
+        texts += [note, table(header, rows)]
         rows = [
             [f"{step['from']:,} to {step['to']:,}"]
-            + [_spread(step["factor"][name]) for name in (OURS, LLOYD)]
+            + [spread(step["factor"][name]) for name in (OURS, LLOYD)]
             for step in curve["factors"]
         ]
-        texts.append(_table([axis, "K-modes takes times", "Lloyd takes times"], rows))
+        texts.append(table([axis, "K-modes takes times", "Lloyd takes times"], rows))
     return "\n\n".join(texts)
 
 
@@ -238,7 +290,7 @@ def _others(results):
         [
             part["data"],
             name,
-            _spread(own["ratio"], ".3g"),
+            spread(own["ratio"], ".3g"),
             _seconds(own),
             own["n_clusters"],
             f"{own['adjusted_rand']:.3f}",
@@ -258,7 +310,7 @@ def _others(results):
         "mean distance to centre",
         "run",
     ]
-    return _section("Other kinds of clustering", header, rows)
+    return section("Other kinds of clustering", header, rows)
 
 
 def _shift_growth(results):
@@ -269,7 +321,7 @@ def _shift_growth(results):
             curve["title"],
             f"{point['rows']:,}",
             point["name"],
-            _spread(point["seconds"], ".3g"),
+            spread(point["seconds"], ".3g"),
             point["modes"],
             point["iterations"],
         ]
@@ -277,13 +329,17 @@ def _shift_growth(results):
         for point in curve["points"]
     ]
     n_rows, n_features = growth["memory"]["shape"]
-    return _section(
+    return section(
         "Mean-shift as the rows grow",
         ["", "rows", "", "seconds", "modes", "iterations"],
         rows,
         f"{growth['run']}. A fit of {n_rows:,} x {n_features} takes "
         f"{growth['memory']['extra'] / 1e6:.0f} MB beyond the rows, "
         f"{growth['memory']['of_all_pairs']:.1%} of a matrix of all pairs.",
+        [
+            picture(shift_picture(curve), f"Times of mean-shift, {curve['title']}")
+            for curve in growth["curves"]
+        ],
     )
 
 
@@ -296,7 +352,7 @@ def _laplacian_quality(results):
             name,
             *_scores(own),
             NOTHING if name == KMEANS else f"{own['moved']['mean']:.1%}",
-            _spread(own["ratio"]),
+            spread(own["ratio"]),
             _seconds(own),
         ]
         for part in quality["sets"]
@@ -307,7 +363,7 @@ def _laplacian_quality(results):
     sources = (
         f"{part['data']['title'].split()[0]} {part['data']['source']}" for part in quality["sets"]
     )
-    return _section(
+    return section(
         "Laplacian K-modes: how well classes are found",
         header,
         rows,
@@ -325,15 +381,15 @@ def _laplacian_bound(results):
     rows = [
         [
             name,
-            _spread(own["ratio"]),
-            _spread(own["seconds"], ".3g"),
-            _spread(own["graph_share"]) if name in (BOUND, GRADIENT) else NOTHING,
+            spread(own["ratio"]),
+            spread(own["seconds"], ".3g"),
+            spread(own["graph_share"]) if name in (BOUND, GRADIENT) else NOTHING,
             f"{own['extra'] / 1e6:.0f} MB",
             *_scores(own),
         ]
         for name, own in part["contestants"].items()
     ]
-    return _section(
+    return section(
         f"Laplacian K-modes of many rows: {part['data']['title']}",
         ["", "time / KMeans", "seconds", "share of the graph", "memory beyond X", *SCORES],
         rows,
@@ -349,14 +405,14 @@ def _laplacian_authors(results):
     rows = [
         [
             name,
-            _spread(own["seconds"], ".3g"),
+            spread(own["seconds"], ".3g"),
             own["iterations"],
             f"{own['objective_ratio']:.5f}",
             f"{own['same_labels']:.1%}",
         ]
         for name, own in part["fits"].items()
     ]
-    return _section(
+    return section(
         "Laplacian K-modes from the authors' start: USPS 1,000 x 256, K=10",
         ["", "seconds", "iterations", "objective / theirs", "labels as theirs"],
         rows,
@@ -366,7 +422,7 @@ def _laplacian_authors(results):
 
 
 def _scores(own):
-    return [_mean(own[key]) for key in ("accuracy", "nmi", "adjusted_rand")]
+    return [mean_and_range(own[key]) for key in ("accuracy", "nmi", "adjusted_rand")]
 
 
 def _bounds(results):
@@ -382,7 +438,7 @@ def _bounds(results):
     header = ["data", "K", "chosen"]
     for part in ("K-means", "path"):
         header += [f"{part}: Hamerly's", "groups", "searched", "searching at most"]
-    return _section(
+    return section(
         "What bounds spare",
         header,
         rows,
@@ -397,8 +453,8 @@ def _bounds_of(part):
     ratio = contestants[HAMERLY]["ratio"]
     groups = contestants.get(GROUPS)
     return [
-        _spread(ratio),
-        NOTHING if groups is None else _spread(groups["ratio"]),
+        spread(ratio),
+        NOTHING if groups is None else spread(groups["ratio"]),
         f"{searched:.1%}",
         f"{min(1.0, searched / ratio['median']):.0%}",
     ]
@@ -408,10 +464,10 @@ def _chunks(results):
     if not (part := results["chunks"]):
         return ""
     rows = [
-        [name, _spread(own["ratio"]), _seconds(own), str(own["iterations"][-1])]
+        [name, spread(own["ratio"]), _seconds(own), str(own["iterations"][-1])]
         for name, own in part["contestants"].items()
     ]
-    return _section(
+    return section(
         f"Chunks of a Dask cluster: {part['data']}",
         ["", "time / in memory", "seconds", "iterations"],
         rows,
@@ -428,14 +484,14 @@ def _chunk_means(results):
     rows = [
         [
             name,
-            _spread(own["ratio"]),
+            spread(own["ratio"]),
             _seconds(own),
             str(own["iterations"][-1]),
             f"{own['inertia']:.6f}",
         ]
         for name, own in part["means"].items()
     ]
-    return _section(
+    return section(
         f"K-means on a Dask cluster: {part['data']}",
         ["", "time / in memory", "seconds", "iterations", "inertia / in memory"],
         rows,
@@ -458,7 +514,7 @@ def _scale(results):
         ]
         for run in part["runs"]
     ]
-    return _section(
+    return section(
         f"Passes predicted: rows of {part['n_features']} float32, K={part['n_clusters']}, "
         f"{part['n_workers']} worker processes",
         [
@@ -482,13 +538,13 @@ def _start(results):
     if not (start := results["start"]):
         return ""
     rows = [
-        ["import", name, _spread(start["import"][name]["ratio"]), _seconds(start["import"][name])]
+        ["import", name, spread(start["import"][name]["ratio"]), _seconds(start["import"][name])]
         for name in (OURS, THEIRS)
     ] + [
-        ["first fit", name, _spread(own["ratio"]), _seconds(own)]
+        ["first fit", name, spread(own["ratio"]), _seconds(own)]
         for name, own in ((name, start["first_fit"][name]) for name in (COLD, WARM, THEIRS))
     ]
-    return _section(
+    return section(
         "Start of a new process",
         ["", "", "time / scikit-learn", "seconds"],
         rows,
@@ -507,25 +563,6 @@ def _parts(results, name):
     for workload in results["workloads"].values():
         if name in workload:
             yield workload["data"]["title"], workload[name]
-
-
-def _section(title, header, rows, note=""):
-    if not rows:
-        return ""
-    return "\n\n".join(text for text in (f"## {title}", note, _table(header, rows)) if text)
-
-
-def _table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-def _spread(summary, form=".2f"):
-    return f"{summary['median']:{form}} ({summary['min']:{form}} to {summary['max']:{form}})"
-
-
-def _mean(summary, form=".3f"):
-    return f"{summary['mean']:{form}} ({summary['min']:{form}} to {summary['max']:{form}})"
 
 
 def _numbers(values):

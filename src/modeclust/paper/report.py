@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from modeclust.paper.findings import Findings
 from modeclust.paper.items import ITEMS, reproduce
 
 RESULTS, PAGE = "results.json", "index.html"
+PAGE_TEMPLATE = "page.html"
 DPI = 150
 WORDS = dict(zip(VERDICTS, ("reproduced", "in part", "not reproduced"), strict=True))
 
@@ -59,7 +59,7 @@ def write_report(
     with written(folder / RESULTS) as file:
         file.write(json.dumps(results, indent=2, allow_nan=False, ensure_ascii=False).encode())
     with written(folder / PAGE) as file:
-        file.write(_page(results, items).encode())
+        file.write(_page(results).encode())
     return results
 
 
@@ -145,13 +145,30 @@ def _environment() -> dict[str, Any]:
     }
 
 
-def _page(results: dict[str, Any], items: list[dict[str, Any]]) -> str:
+def _page(results: dict[str, Any]) -> str:
+    page = templates().get_template(PAGE_TEMPLATE)
+    return page.render(results=results, items=items_of(results), words=WORDS)
+
+
+def templates() -> Any:
+    """Return the templates of the page and of its tables, as a Jinja environment."""
     import jinja2
 
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.PackageLoader("modeclust.paper", "."),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters["number"] = number
-    template = (files("modeclust.paper") / "page.html").read_text(encoding="utf-8")
-    counted = [{**item, "verdicts": _count(item["claims"])} for item in items]
-    return environment.from_string(template).render(results=results, items=counted, words=WORDS)
+    return environment
+
+
+def items_of(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the items of `results.json`, each with its claims and the count of its verdicts."""
+    items = []
+    for item in results["items"]:
+        claims = [c for c in results["claims"] if c["name"].startswith(f"{item['name']}.")]
+        items.append({**item, "claims": claims, "verdicts": _count(claims)})
+    return items

@@ -1,0 +1,107 @@
+"""Who took less: every comparison with another library, turn by turn."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from chunks import MEANS_CLUSTER
+from laplacian import KMEANS
+from mean_shift import THEIRS as THEIR_SHIFT
+from peers import DASK_ML, LLOYD, OURS
+from start import THEIRS, WARM
+from timing import summary
+
+VERDICTS = LESS, LEVEL, MORE = "less", "level", "more"
+# Inertias this near to each other are those of the same clustering.
+SAME_INERTIA = 1e-3
+
+
+class Comparison(NamedTuple):
+    """What modeclust took in each turn, over what another took in it."""
+
+    what: str
+    data: str
+    rival: str
+    ratio: dict[str, Any]
+    slack: float = 0.0  # a ratio this near to 1 makes no difference
+
+    @property
+    def verdict(self) -> str:
+        """Who took less in every turn, if one did."""
+        if self.ratio["max"] < 1 - self.slack:
+            return LESS
+        return MORE if self.ratio["min"] > 1 + self.slack else LEVEL
+
+
+def comparisons(results) -> Iterator[Comparison]:
+    """Yield all comparisons of time, memory and quality that there are results of."""
+    for workload in results["workloads"].values():
+        yield from _of_workload(workload, workload["data"]["title"])
+    for curve in results["growth"].values():
+        for point in curve["points"]:
+            n_rows, n_features, n_clusters = point["shape"]
+            data = f"blobs {n_rows:,} x {n_features:,}, K={n_clusters}"
+            yield Comparison("one iteration", data, LLOYD, point["ratio"])
+    for part in results["others"].values():
+        rival, *own = part["contestants"]
+        yield from _times("a whole fit", part["data"], part["contestants"], own, [rival])
+    yield from _of_mean_shift(results["mean-shift-growth"])
+    for part in (*results["laplacian-quality"].get("sets", ()), results["laplacian-bound"]):
+        if part:
+            yield from _of_laplacian(part["contestants"], part["data"]["title"])
+    if part := results["chunks"]:
+        means, data = part["means"], part["data"]
+        yield from _times("K-means on Dask", data, means, [MEANS_CLUSTER], [DASK_ML])
+    if part := results["start"]:
+        yield from _times("import", "-", part["import"], [OURS], [THEIRS])
+        yield from _times(
+            "first fit of a process, compiled before", "iris", part["first_fit"], [WARM], [THEIRS]
+        )
+
+
+def _of_workload(workload, data):
+    for part, what in (
+        ("iteration", "one iteration"),
+        ("kmeans", "K-means from one start"),
+        ("whole_fit", "a whole fit"),
+    ):
+        if part in workload:
+            contestants = workload[part]["contestants"]
+            peers = [name for name in contestants if name not in (OURS, "opening", "bare read")]
+            yield from _times(what, data, contestants, [OURS], peers)
+    if "kmeans" in workload:
+        found = {name: own["inertia"] for name, own in workload["kmeans"]["contestants"].items()}
+        for peer in (name for name in found if name != OURS):
+            ratio = summary([found[OURS] / found[peer]])
+            yield Comparison("inertia of that K-means", data, peer, ratio, SAME_INERTIA)
+    if "memory" in workload:
+        ours, theirs = (own["extra"] for own in workload["memory"]["libraries"].values())
+        yield Comparison("memory of a fit", data, KMEANS, summary([ours / theirs]))
+
+
+def _of_mean_shift(growth):
+    for curve in growth.get("curves", ()):
+        for n_rows in sorted({point["rows"] for point in curve["points"]}):
+            points = {p["name"]: p for p in curve["points"] if p["rows"] == n_rows}
+            own = [name for name in points if name != THEIR_SHIFT]
+            data = f"blobs of {n_rows:,} rows, {curve['title']}"
+            yield from _times("mean-shift", data, points, own, [THEIR_SHIFT])
+
+
+def _of_laplacian(contestants, data):
+    own = [name for name in contestants if name != KMEANS]
+    yield from _times("a whole fit", data, contestants, own, [KMEANS])
+    for name in own:
+        misses = ([1 - nmi for nmi in contestants[key]["nmi"]["values"]] for key in (name, KMEANS))
+        ratio = summary(a / b for a, b in zip(*misses, strict=True))
+        yield Comparison(f"1 - NMI of {name}", data, KMEANS, ratio)
+
+
+def _times(what, data, contestants, own, rivals):
+    """Yield the ratios of the times of some contestants to those of others, turn by turn."""
+    for name in own:
+        for rival in rivals:
+            if name in contestants and rival in contestants:
+                turns = (contestants[key]["seconds"]["values"] for key in (name, rival))
+                ratio = summary(a / b for a, b in zip(*turns, strict=True))
+                of_which = f", {name.removeprefix('modeclust ')}" if len(own) > 1 else ""
+                yield Comparison(what + of_which, data, rival, ratio)

@@ -1,0 +1,111 @@
+"""What the page on extending adds works, and agrees with what is built in."""
+
+import importlib.util
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from same import assert_same
+from sklearn.datasets import make_blobs
+
+from modeclust.rows.memory import MemoryRows
+
+ROOT = Path(__file__).parents[1]
+ADDED = ROOT / "docs" / "extending"
+N_ROWS = 16_000  # two blocks
+CLUSTERS = 4
+
+
+@pytest.fixture(scope="module")
+def added():
+    """Load a module of the page."""
+
+    def load(name):
+        spec = importlib.util.spec_from_file_location(name, ADDED / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+@pytest.fixture
+def homes(added):
+    """The same rows in memory and in a table, some of them twice."""
+    X, _ = make_blobs(N_ROWS, 3, centers=CLUSTERS, cluster_std=1.0, random_state=0)
+    X[1::7] = X[::7]
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE points (a REAL, b REAL, c REAL)")
+    connection.executemany("INSERT INTO points VALUES (?, ?, ?)", X.tolist())
+    table = added("table_rows").TableRows(
+        connection, "points", ["a", "b", "c"], n_clusters=CLUSTERS
+    )
+    with MemoryRows(X, n_clusters=CLUSTERS, n_jobs=2) as memory:
+        yield memory, table
+    connection.close()
+
+
+@pytest.mark.docs
+def test_rows_of_a_table_give_the_same_bits(homes, added):
+    memory, table = homes
+    cluster = added("table_rows").cluster
+    bandwidths = np.geomspace(8.0, 2.0, 3)
+    assert len(table._states) > 1
+    assert_same(cluster(table, CLUSTERS, bandwidths), cluster(memory, CLUSTERS, bandwidths))
+    np.testing.assert_array_equal(table.labels(), memory.labels())
+    some = np.array([4000, 2, 77])
+    np.testing.assert_array_equal(table.labels_at(some), memory.labels_at(some))
+    assert_same(table.take(some), memory.take(some))
+
+
+@pytest.mark.docs
+def test_rows_of_a_table_are_drawn_alike(homes):
+    memory, table = homes
+    for n_rows in (10, 2 * N_ROWS):
+        drawn, expected = (
+            home.sample(n_rows, np.random.RandomState(3)) for home in (table, memory)
+        )
+        np.testing.assert_array_equal(drawn.X, expected.X)
+    assert_same(table.distinct(), memory.distinct())
+
+
+@pytest.mark.docs
+def test_a_new_step_runs_in_every_home(homes, added):
+    memory, _ = homes
+    for home in homes:
+        found = home.reduce(added("range_step").RangeStep(home.n_features))
+        np.testing.assert_array_equal(found.least, memory.X.min(axis=0))
+        np.testing.assert_array_equal(found.most, memory.X.max(axis=0))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
+    for name in ("src", "tests"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    patch = ["patch", "--strip=1", "--fuzz=0", f"--input={ADDED / 'triweight.patch'}"]
+    subprocess.run(patch, cwd=tmp_path, check=True)
+    tests = [
+        "tests/test_kernels.py",
+        "tests/test_cli.py::test_names_in_the_options_are_those_of_the_library",
+        "tests/rows/test_mode_step.py::test_one_pass_agrees_with_the_reference",
+        "tests/estimators/test_invariants.py::test_the_objective_never_falls_at_a_fixed_bandwidth",
+    ]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *tests],
+        cwd=tmp_path,
+        env=os.environ
+        | {"PYTHONPATH": str(tmp_path / "src"), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert "test_by_hand_at_one_half[triweight" in run.stdout
+    assert "test_one_pass_agrees_with_the_reference" in run.stdout
