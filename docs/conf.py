@@ -1,6 +1,10 @@
 """How the documentation is made: `make docs`."""
 
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "modeclust"
 author = "The modeclust developers"
@@ -9,6 +13,7 @@ release = version_of("modeclust")
 version = release
 
 extensions = [
+    "measured",  # docs/measured.py
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
