@@ -13,7 +13,7 @@ INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-u
 WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest fuzz docs lint format package audit release-check bench bench-disk paper clean
+.PHONY: help install demo test test-slow test-lowest fuzz docs lint format package audit release-check bench bench-disk bench-docs paper paper-docs clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -98,12 +98,18 @@ paper: $(INSTALLED)  ## Reproduce every figure, table and claim of the paper; th
 	@mkdir -p out
 	$(BIN)/modeclust paper -o out/paper --force
 
+paper-docs: $(INSTALLED)  ## Show what `make paper` found in the documentation
+	$(BIN)/python docs/_ext/measured.py paper out/paper
+
 $(BENCH_INSTALLED): $(INSTALLED)
 	$(BIN)/pip install --quiet --editable '.[bench]'
 	@touch $@
 
 bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
 	$(BIN)/python benchmarks/run.py
+
+bench-docs: $(INSTALLED)  ## Show what `make bench` measured in the documentation
+	$(BIN)/python docs/_ext/measured.py benchmarks out/bench
 
 bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py

@@ -4,7 +4,7 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # extensions of our own
 
 project = "modeclust"
 author = "The modeclust developers"
@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "commands",
+    "measured",
     "methods",
 ]
 templates_path = ["_templates"]

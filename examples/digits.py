@@ -100,7 +100,7 @@ print(f"redundant clusters: {pairs}")
 # map, the centroids and their neighbours follow. ``model.report(X, y, "digits.html")`` writes
 # the same as a page for a browser, which works offline.
 
-report  # noqa: B018
+report
 
 # %%
 
