@@ -7,7 +7,7 @@ DOCS_INSTALLED := .venv/.installed-docs
 BROWSER := .venv/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow docs lint format bench bench-disk bench-docs paper paper-docs clean
+.PHONY: help install demo test test-slow docs lint format bench bench-disk bench-docs compare compare-docs paper paper-docs clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -71,6 +71,12 @@ bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; resu
 
 bench-docs: $(INSTALLED)  ## Show what `make bench` measured in the documentation
 	$(BIN)/python docs/measured.py benchmarks out/bench
+
+compare: $(BENCH_INSTALLED)  ## Compare clusterings by other libraries on three sets; results in out/comparison
+	$(BIN)/python benchmarks/comparison.py
+
+compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentation
+	$(BIN)/python docs/measured.py comparison out/comparison
 
 bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py
