@@ -13,7 +13,7 @@ INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-u
 WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest fuzz docs lint format package audit release-check bench bench-disk bench-docs paper paper-docs clean
+.PHONY: help install demo test test-slow test-lowest fuzz docs lint format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -110,6 +110,12 @@ bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; resu
 
 bench-docs: $(INSTALLED)  ## Show what `make bench` measured in the documentation
 	$(BIN)/python docs/_ext/measured.py benchmarks out/bench
+
+compare: $(BENCH_INSTALLED)  ## Compare clusterings by other libraries on three sets; results in out/comparison
+	$(BIN)/python benchmarks/comparison.py
+
+compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentation
+	$(BIN)/python docs/_ext/measured.py comparison out/comparison
 
 bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py

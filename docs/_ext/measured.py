@@ -5,6 +5,7 @@ whenever the documentation is made: a page can show no number that is not in its
 
     python docs/_ext/measured.py benchmarks out/bench
     python docs/_ext/measured.py paper out/paper
+    python docs/_ext/measured.py comparison out/comparison
 
 puts the results of a run in the place of those that are there.
 """
@@ -30,7 +31,8 @@ def make(page: str) -> None:
         _make_paper(results, folder)
         return
     # In a process of its own: the modules there set what threads and caches a process has.
-    subprocess.run([sys.executable, BENCHMARKS / "page.py", results, folder], check=True)
+    script = {"benchmarks": "page.py", "comparison": "comparison_page.py"}[page]
+    subprocess.run([sys.executable, BENCHMARKS / script, results, folder], check=True)
 
 
 def _make_paper(file: Path, folder: Path) -> None:
@@ -72,7 +74,7 @@ def _shrink(picture: Path, copy: Path) -> None:
         few.save(copy, optimize=True)
 
 
-PAGES = ("benchmarks", "paper")
+PAGES = ("benchmarks", "paper", "comparison")
 
 
 def setup(app):

@@ -146,8 +146,9 @@ def _environment() -> dict[str, Any]:
 
 
 def _page(results: dict[str, Any]) -> str:
-    page = templates().get_template(PAGE_TEMPLATE)
-    return page.render(results=results, items=items_of(results), words=WORDS)
+    template = templates().get_template(PAGE_TEMPLATE)
+    page: str = template.render(results=results, items=items_of(results), words=WORDS)
+    return page
 
 
 def templates() -> Any:
