@@ -1,0 +1,92 @@
+"""
+A million rows on a Dask cluster
+================================
+
+:class:`modeclust.KModes` takes a Dask array as it takes one in memory. The rows stay with the
+workers; in each pass over them centroids go out and a few sums come back. Here the workers are two
+processes of this machine. For workers elsewhere, only the line that opens the client changes.
+"""
+
+import dask
+import dask.array as da
+import matplotlib.pyplot as plt
+import numpy as np
+from distributed import Client, LocalCluster
+from matplotlib.colors import LogNorm
+
+from modeclust import KModes
+from modeclust.show.palette import COLORS
+
+N_CHUNKS, CHUNK_SIZE = 20, 50_000
+
+# %%
+# The rows are five comets on a ring: each has a dense head, and a tail that leads away from the
+# middle. A chunk is drawn on the worker that needs it, as it would be read there from a file.
+
+
+@dask.delayed
+def draw_chunk(seed):
+    rng = np.random.default_rng(seed)
+    tail = rng.exponential(2.0, CHUNK_SIZE) * (rng.random(CHUNK_SIZE) < 0.6)
+    along = 2 + tail + rng.normal(0, 0.15, CHUNK_SIZE)
+    across = rng.normal(0, 0.15 + 0.1 * tail)
+    angle = rng.integers(5, size=CHUNK_SIZE) * 2 * np.pi / 5
+    x = along * np.cos(angle) - across * np.sin(angle)
+    y = along * np.sin(angle) + across * np.cos(angle)
+    return np.column_stack([x, y])
+
+
+def rows_in_chunks():
+    shape = (CHUNK_SIZE, 2)
+    return da.concatenate(
+        [da.from_delayed(draw_chunk(seed), shape, dtype=float) for seed in range(N_CHUNKS)]
+    )
+
+
+# %%
+# The picture is made from counts, which the workers add up chunk by chunk as well. So no step
+# needs all rows in one place.
+
+
+def draw(rows, model):
+    sides = [np.linspace(-9, 9, 241)] * 2
+    counts, *_ = da.histogram2d(rows[:, 0], rows[:, 1], bins=sides)
+    fig, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")
+    image = ax.pcolormesh(*sides, counts.compute().T, norm=LogNorm(vmin=1), cmap="Greys")
+    fig.colorbar(image, ax=ax, label="rows in a cell")
+    looks = {"linestyle": "", "markersize": 9, "markeredgecolor": "white"}
+    means, modes = model.path_[0].centers, model.cluster_centers_
+    ax.plot(*means.T, marker="s", color=COLORS[2], label="K-means", **looks)
+    ax.plot(*modes.T, marker="o", color=COLORS[0], label="K-modes", **looks)
+    ax.set(xlabel="x", ylabel="y", aspect="equal", title=f"{len(rows):,} rows in chunks")
+    ax.legend(loc="upper right")
+
+
+# %%
+# A worker process begins by importing the script that started it. What starts the workers must
+# therefore be under ``if __name__ == "__main__":``, or each would start workers of its own.
+#
+# ``fit`` keeps the chunks on the workers and comes back with the modes. ``labels_`` is a Dask
+# array: nothing is computed until it is asked for, here to count the rows of each cluster on the
+# workers. The last lines fit the same rows in memory, and find the same modes and labels.
+#
+# In the picture, a mean is where the tail balances the head, and few rows are like it. The mode is
+# in the head.
+
+if __name__ == "__main__":
+    settings = {"bandwidth": 0.2, "n_bandwidths": 10, "n_init": 2, "random_state": 0}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        rows = rows_in_chunks()
+        model = KModes(n_clusters=5, **settings).fit(rows)
+        print("labels:", model.labels_)
+        print("rows in each cluster:", da.bincount(model.labels_, minlength=5).compute())
+        draw(rows, model)
+        labels, X = dask.compute(model.labels_, rows)
+
+    in_memory = KModes(n_clusters=5, **settings).fit(X)
+    gap = np.abs(model.cluster_centers_ - in_memory.cluster_centers_).max()
+    print(f"modes differ by {gap:.1g}, and {np.sum(labels != in_memory.labels_)} labels differ")
+    plt.show()
