@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from modeclust import estimate_bandwidth, kmodes_path
 from modeclust.show.palette import COLORS
 
-N_LANDMARKS, N_SEEDS = 20, 5
+N_SEEDS = 3
 MULTIPLES = np.array([4, 2, 1.4, 1, 0.7, 0.5, 0.35])  # of the estimated bandwidth
 
 # %%
@@ -37,8 +37,7 @@ def distance_to_sheet(landmarks):
     return sheet.query(landmarks[:, [0, 2]])[0].mean()
 
 
-def kernel_error(X, landmarks, gamma=1 / 32):
-    exact = rbf_kernel(X, gamma=gamma)
+def kernel_error(X, exact, landmarks, gamma):
     across, among = (rbf_kernel(rows, landmarks, gamma=gamma) for rows in (X, landmarks))
     approximate = across @ np.linalg.pinv(among, hermitian=True) @ across.T
     return np.linalg.norm(exact - approximate) / np.linalg.norm(exact)
@@ -49,58 +48,64 @@ def kernel_error(X, landmarks, gamma=1 / 32):
 # infinite bandwidth) and the modes at each smaller one. Random rows are drawn beside them.
 
 
-def measure(noise, seed):
+def measure(n_landmarks, noise, seed, gamma=1 / 32):
     X, _ = make_swiss_roll(1000, noise=noise, random_state=seed)
     bandwidths = [np.inf, *(MULTIPLES * estimate_bandwidth(X))]
-    path = kmodes_path(X, N_LANDMARKS, bandwidths=bandwidths, n_init=5, random_state=seed)
-    rows = np.random.default_rng(seed).choice(X, N_LANDMARKS, replace=False)
-    places = [rows, *path.centers]
-    return X, path, [(distance_to_sheet(place), kernel_error(X, place)) for place in places]
+    path = kmodes_path(X, n_landmarks, bandwidths=bandwidths, random_state=seed)
+    rows = np.random.default_rng(seed).choice(X, n_landmarks, replace=False)
+    exact = rbf_kernel(X, gamma=gamma)
+    return path, [
+        (distance_to_sheet(place), kernel_error(X, exact, place, gamma))
+        for place in (rows, *path.centers)
+    ]
 
 
-names = ["random rows", "K-means", *(f"K-modes, {m:g} x bandwidth" for m in MULTIPLES)]
-noises = (0.0, 0.5)
-found = {noise: np.array([measure(noise, seed)[2] for seed in range(N_SEEDS)]) for noise in noises}
-for noise, values in found.items():
-    print(f"\nnoise {noise}, means over {N_SEEDS} rolls{'':13}  distance  kernel error")
-    for name, (distance, error) in zip(names, values.mean(axis=0), strict=True):
-        print(f"{name:<45}  {distance:8.3f}  {error:12.3f}")
+chosen = 2 + int(np.flatnonzero(MULTIPLES == 1)[0])  # after random rows and K-means
+found = {}
+print("                  distance to the sheet    error of the kernel")
+print("landmarks  noise   rows  means  modes       rows  means  modes")
+for n_landmarks in (20, 100):
+    for noise in (0.0, 0.5, 1.0):
+        runs = [measure(n_landmarks, noise, seed)[1] for seed in range(N_SEEDS)]
+        found[n_landmarks, noise] = np.mean(runs, axis=0)
+        distance, error = found[n_landmarks, noise][[0, 1, chosen]].T
+        line = "{:9d}  {:5.1f}  {:5.3f}  {:5.3f}  {:5.3f}      {:5.3f}  {:5.3f}  {:5.3f}"
+        print(line.format(n_landmarks, noise, *distance, *error))
 
 # %%
-# On the left is the section of a roll without noise. Means lie on the inner side of the bends;
-# modes at the estimated bandwidth are nearer to the sheet.
+# With few landmarks, modes at the estimated bandwidth are about half as far from the sheet as
+# means, and approximate the kernel as well. With many, each cluster is a nearly flat piece of the
+# sheet, and means and modes are the same for this purpose: K-means will do. Random rows lie on the
+# sheet only where the data has no noise, and approximate the kernel worst.
 #
-# On the right each line follows the path, from K-means at its square to smaller and smaller
-# bandwidths. At first it goes left: down to about the estimated bandwidth, landmarks come nearer to
-# the sheet at hardly any cost. Farther down they come nearer still, but approximate the kernel less
-# well. With noise the line turns back at the end: a mode at a small bandwidth is nearly a row, and
-# has the noise of a row.
-#
-# So for a kernel alone K-means will do. Modes are for landmarks that must be places on the sheet,
-# such as prototypes to show, or to ask somebody about. Random rows lie on it only where the data
-# has no noise, and approximate the kernel worst.
+# Below on the left is the section of a roll without noise: means lie on the inner side of the
+# bends. On the right each line follows the path, from K-means at its square to smaller and smaller
+# bandwidths. At first it goes left: down to about the estimated bandwidth, landmarks come nearer
+# to the sheet at hardly any cost. Farther down the kernel is approximated less well, and with
+# noise the line turns back: a mode at a small bandwidth is nearly a row, and has the noise of a
+# row.
 
-X, path, _ = measure(0.0, seed=0)
+path, _ = measure(20, 0.0, seed=0)
 fig, (section, errors) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
 section.plot(*spiral.T, color="0.75", zorder=1, label="the sheet")
 looks = {"linestyle": "", "markeredgecolor": "white", "markersize": 7}
 for centers, name, marker, color in (
     (path.centers[0], "K-means", "s", COLORS[2]),
-    (path.at(estimate_bandwidth(X)).centers, "K-modes", "o", COLORS[0]),
+    (path.centers[chosen - 1], "K-modes", "o", COLORS[0]),
 ):
     section.plot(*centers[:, [0, 2]].T, marker=marker, color=color, label=name, **looks)
-section.set(xlabel="x", ylabel="z", aspect="equal", title=f"{N_LANDMARKS} landmarks, from the side")
+section.set(xlabel="x", ylabel="z", aspect="equal", title="20 landmarks, from the side")
 section.legend(loc="upper left")
 
-for noise, style in zip(noises, ("-", "--"), strict=True):
-    rows, means, *modes = found[noise].mean(axis=0)
+for noise, style in ((0.0, "-"), (0.5, "--"), (1.0, ":")):
+    rows, means, *modes = found[20, noise]
     line = np.array([means, *modes]).T
     errors.plot(*line, style, marker="o", color=COLORS[0], label=f"K-modes, noise {noise}")
-    errors.plot(*means, "s", color=COLORS[2], ms=9, label="K-means" if noise else None)
-    errors.plot(*rows, "X", color=COLORS[1], ms=9, label="random rows" if noise else None)
-    side = {"ha": "right", "xytext": (-9, -4)} if noise else {"ha": "left", "xytext": (9, -4)}
-    errors.annotate(f"noise {noise}", rows, textcoords="offset points", **side)
+    errors.plot(*means, "s", color=COLORS[2], ms=9, label=None if noise else "K-means")
+    errors.plot(*rows, "X", color=COLORS[1], ms=9, label=None if noise else "random rows")
+    errors.annotate(f"noise {noise}", rows, (0, -16), textcoords="offset points", ha="center")
+errors.margins(x=0.12)
 errors.set(xlabel="mean distance of the landmarks to the sheet", ylabel="error of the kernel")
-errors.set_title(f"means over {N_SEEDS} rolls")
+errors.set_title(f"20 landmarks, means over {N_SEEDS} rolls")
 errors.legend()
 plt.show()
