@@ -141,7 +141,7 @@ def test_a_power_of_two_changes_nothing(form, exponent):
     np.testing.assert_allclose(found / unit, expected, rtol=1e-9)
 
 
-TOO_LARGE = "X must hold numbers below .*, got .*; divide X by"
+TOO_LARGE = "X must hold smaller numbers: rows reach .* distances .* below .*; divide X by 4"
 BESIDE = r"bandwidth=.* is too (small|large) for rows as (large|small) as these; pass one nearer"
 SPARSE = "too small beside sparse rows"
 ALIKE = "n_clusters=3 is more than the number of distinct rows"
@@ -155,6 +155,7 @@ EXTREMES = {
     "two columns that are all but constant": (X * [1e-300, 1e-300, 1], 1e-300, BESIDE),
     "a huge offset": (X * 1e285 + 1e300, 1e286, None),
     "the largest numbers": (X / np.abs(X).max() * 1.7e308, 1e307, TOO_LARGE),
+    "the upper half of the range": (np.abs(X) / np.abs(X).max() * 1e308, 1e307, None),
     "both ends of the range": (np.where(X > 0, 1.7e308, -1.7e308), 1e300, TOO_LARGE),
     "the smallest numbers": (np.round(X) * 5e-324, 1e-323, None),
     "nothing but zeros and the smallest": (np.where(X > 2, 5e-324, 0.0), 5e-324, None),

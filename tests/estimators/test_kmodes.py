@@ -277,9 +277,6 @@ def test_redundancy_needs_a_density():
     model = KModes(3, bandwidth=np.inf, random_state=0).fit(IRIS)
     with pytest.raises(ValueError, match="finite bandwidth"):
         model.redundant_clusters()
-    model = KModes(3, random_state=0).fit(IRIS)
-    with pytest.raises(ValueError, match="threshold must be between 0 and 1"):
-        model.redundant_clusters(threshold=1.5)
 
 
 @pytest.mark.parametrize("method", ["predict", "transform", "score"])

@@ -293,7 +293,7 @@ def test_plot_can_be_called_again(blobs):
     ("options", "message"),
     [
         ({"bandwidth": 0.01}, "is not on the path"),
-        ({"bandwidth": -1}, "bandwidth must be > 0"),
+        ({"bandwidth": -1}, "bandwidth must be a number > 0"),
         ({"feature_names": ["a"]}, "one name for each of the 2 features, got 1"),
         ({"sample_weight": [1.0]}, "sample_weight"),
         ({"sample_scale": [1.0]}, "sample_scale must have shape"),

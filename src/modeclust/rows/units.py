@@ -46,15 +46,10 @@ class Units:
     ) -> Self:
         """Return the units that suit rows whose columns have such limits."""
         largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
-        most = np.finfo(working_dtype(dtype)).max / (2 * np.sqrt(len(lowest)))
-        if largest > most:
-            raise ValueError(
-                f"X must hold numbers below {most:.3g}, or else distances between rows are none, "
-                f"got {largest:.3g}; divide X by {largest:.0e}."
-            )
+        reach = float(np.max(highest / 2 - lowest / 2))
+        _check_diagonal(highest / 2 - lowest / 2, reach, working_dtype(dtype))
         if are_sparse:
             return cls(scale=_safe_scale(largest))  # a shift would fill its zeros
-        reach = float(np.max(highest / 2 - lowest / 2))
         if reach == 0 or largest / LARGEST_OFFSET <= reach:
             return cls(scale=_safe_scale(largest))
         middle = (lowest / 2 + highest / 2).astype(working_dtype(dtype)).astype(np.float64)
@@ -125,6 +120,17 @@ class MappedRows:
 def is_mapped(X: Any) -> bool:
     """Return whether `X` is on disk, and is to be read in pieces."""
     return isinstance(X, np.memmap | MappedRows)
+
+
+def _check_diagonal(half: npt.NDArray[np.float64], reach: float, dtype: np.dtype[Any]) -> None:
+    """Refuse rows whose distances are beyond all numbers; their box is twice `half` wide."""
+    largest = np.finfo(dtype).max
+    if reach > 0 and reach > largest / (2 * np.linalg.norm(half / reach)):
+        raise ValueError(
+            f"X must hold smaller numbers: rows reach {reach:.3g} to either side of the middle, "
+            f"and distances between them must be below {largest:.3g}; divide X by "
+            f"{2 * np.ceil(np.sqrt(len(half))):.0f}."
+        )
 
 
 def _safe_scale(reach: float) -> float:
