@@ -24,7 +24,8 @@ from sklearn.exceptions import NotFittedError
 from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.estimators.load import read_model
 from modeclust.estimators.saving import write_model
-from modeclust.exceptions import ModelFileError, in_a_line
+from modeclust.exceptions import ModelFileError
+from modeclust.files import in_a_line
 from modeclust.persistence import Document, read_document, write_document
 
 X = load_iris().data

@@ -1,16 +1,5 @@
 """Warnings of the library, to be filtered by their class, and its errors."""
 
-LONGEST = 200
-
-
-def in_a_line(error: BaseException) -> str:
-    """Return what an error of another library says, in one line that is not too long.
-
-    Some show the bytes that they did not understand.
-    """
-    line = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return line.rstrip(".") if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-
 
 class EmptyClusterWarning(UserWarning):
     """A cluster lost all its points on the path, and kept its centroid."""

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+LONGEST_REASON = 200
+
 
 def unused_name(path: str | os.PathLike[str]) -> Path:
     """Return a hidden name beside `path` for what is to be renamed to it."""
@@ -39,6 +41,15 @@ def check_path(path: str | os.PathLike[str]) -> None:
 def shown(path: str | os.PathLike[str]) -> str:
     """Return a path as text that can be written anywhere: not all names are UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")
+
+
+def in_a_line(error: BaseException) -> str:
+    """Return what an error of another library says, in one line that is not too long.
+
+    Some show the bytes that they did not understand.
+    """
+    line = (str(error).strip() or type(error).__name__).splitlines()[0]
+    return line.rstrip(".") if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
 
 
 @contextmanager

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.exceptions import ModelFileError, in_a_line
-from modeclust.files import check_path, written
+from modeclust.exceptions import ModelFileError
+from modeclust.files import check_path, in_a_line, written
 from modeclust.npy import array_of
 
 TEXT = "model.json"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust.columns import ArrayColumns, FileError, FrameColumns, TableError, is_plain, listed
-from modeclust.exceptions import in_a_line
+from modeclust.files import in_a_line
 
 CHUNK_BYTES = 2**26
 # Up to so many chunks may be missing: they are then full of one value.

@@ -14,7 +14,8 @@ from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
-from modeclust.exceptions import ModelFileError, in_a_line
+from modeclust.exceptions import ModelFileError
+from modeclust.files import in_a_line
 from modeclust.path import Path
 from modeclust.persistence import is_array, read_document
 from modeclust.rows.reading import is_sparse
