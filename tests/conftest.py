@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -17,6 +18,10 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / digest)
 
 if "MODECLUST_DATA" not in os.environ and (ROOT.parent / "shared" / "data").is_dir():
     os.environ["MODECLUST_DATA"] = str(ROOT.parent / "shared" / "data")
+
+# No test measures time, and the first example may compile.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_runtest_setup(item):
