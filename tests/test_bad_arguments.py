@@ -459,7 +459,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
         **SHARED_BY_PATHS,
-        "smoothing": by_rule("smoothing", -1.0, np.nan, np.inf, 1e-200, "much", None),
+        "smoothing": by_rule("smoothing", -1.0, np.nan, np.inf, 1e-200, 1e300, "much", None),
         "n_neighbors": [
             *count("n_neighbors"),
             bad(10, "n_neighbors=10 must be less than .* n_samples=10; lower n_neighbors"),
