@@ -13,7 +13,7 @@ INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-u
 WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest fuzz docs lint format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
+.PHONY: help install demo test test-slow test-lowest coverage fuzz docs lint format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -44,6 +44,9 @@ test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest P
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
 	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
 	.venv/lowest/bin/pytest -n 2 -m $(QUICK)
+
+coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests reach; fails below the floor
+	$(BIN)/pytest -n 2 -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
 
 MINUTES ?= 10
 fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz

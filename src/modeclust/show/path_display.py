@@ -392,7 +392,7 @@ class PathDisplay:
         """Return a size in which a plane drawn to scale leaves no room empty."""
         stretch = self._stretch()
         to_scale = 1 / MOST_STRETCH <= stretch <= MOST_STRETCH
-        return 6.4, 1.7 + 5.5 * min(stretch, 1.2) if to_scale else 6.4
+        return 6.4, 1.8 + 5.5 * min(stretch, 1.2) if to_scale else 6.4
 
 
 def _check_levels(levels: Any) -> None:
