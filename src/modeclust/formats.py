@@ -265,7 +265,11 @@ def _write_npy(file: BinaryIO, columns: Columns) -> None:
 
 
 def _write_npz(file: BinaryIO, columns: Columns) -> None:
-    np.savez(file, allow_pickle=False, **columns)
+    # Not by `np.savez`, to which in older numpy `allow_pickle=False` is one more array.
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, column in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(column), allow_pickle=False)
 
 
 def _write_mtx(file: BinaryIO, columns: Columns) -> None:
