@@ -10,6 +10,7 @@ from sklearn.datasets import make_swiss_roll
 
 from modeclust import estimate_bandwidth, kmodes_path
 from modeclust.path import Path
+from modeclust.show.exemplars import nearest_in_cluster
 
 Doubles = npt.NDArray[np.float64]
 
@@ -86,6 +87,5 @@ def place_landmarks(
 def nearest_rows_within(X: Doubles, path: Path) -> npt.NDArray[np.intp]:
     """Return the row nearest to each centroid of K-means, of those in its cluster."""
     means = path[0]
-    distances = np.linalg.norm(X - means.centers[means.labels], axis=1)
-    rows = [np.flatnonzero(means.labels == k) for k in range(len(means.centers))]
-    return np.array([own[distances[own].argmin()] for own in rows])
+    assert means.labels is not None
+    return nearest_in_cluster(X, means.labels, means.centers, 1)[:, 0]
