@@ -135,18 +135,20 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     else:  # sizes and objectives alone; the model has the rest
         path = replace(path, centers=path.centers[..., :0], feature_names=[])
     write_columns(folder / "path.csv", path.to_frame("dict"))
-    _write_report(fit, folder)
+    page = report(fit, in_folder=True)
+    for name in ("report.html", "report.json"):
+        page.save(folder / name)
     return sorted(path.name for path in folder.iterdir())
 
 
-def report(fit: Fit) -> Any:
-    """Return the report of a fit; it shows the data as the model saw it."""
+def report(fit: Fit, *, in_folder: bool = False) -> Any:
+    """Return the report of a fit, alone or in its folder; it shows the data as the model saw it."""
     model, table = fit.model, fit.table
     told = list(fit.warnings)
     if fit.scaling is not None:
+        beside = "; those of centers.csv are in the units of the data" if in_folder else ""
         told.append(
-            "Columns were scaled to unit variance. Values here are of scaled columns; those of "
-            "centers.csv are in the units of the data."
+            f"Columns were scaled to unit variance. Values here are of scaled columns{beside}."
         )
     return model.report(
         table.X,
@@ -158,12 +160,6 @@ def report(fit: Fit) -> Any:
         notes=told,
         sample_weight=table.weight,
     )
-
-
-def _write_report(fit: Fit, folder: Path) -> None:
-    page = report(fit)
-    for name in ("report.html", "report.json"):
-        page.save(folder / name)
 
 
 def notes(fit: Fit) -> dict[str, Any]:
