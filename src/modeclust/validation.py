@@ -189,6 +189,15 @@ def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles
     return relative
 
 
+def check_store_labels(store_labels: bool | str, X: Any) -> None:
+    """Refuse to keep the labels of chunks along a path."""
+    if isinstance(X, Chunks) and store_labels not in ("auto", False):
+        raise ValueError(
+            "store_labels=True needs data in memory: the labels of a Dask collection are not kept "
+            "along the path. Pass 'auto' or False."
+        )
+
+
 def check_cluster_count(n_clusters: int, X: Any) -> None:
     """Refuse more clusters than rows."""
     if n_clusters > X.shape[0]:

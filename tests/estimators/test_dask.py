@@ -294,9 +294,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match="column 'b' does not"):
             KModes(**OPTIONS).fit(rows)
 
-    def test_labels_along_the_path_are_not_kept(self):
+    @pytest.mark.parametrize("store_labels", [True, np.True_])
+    def test_labels_along_the_path_are_not_kept(self, store_labels, monkeypatch):
+        monkeypatch.setattr("modeclust.estimators.kmodes.Problem", None)  # before any work is done
         with pytest.raises(ValueError, match="store_labels=True needs data in memory"):
-            KModes(store_labels=True, **OPTIONS).fit(chunked(X))
+            KModes(store_labels=store_labels, **OPTIONS).fit(chunked(X))
 
     def test_other_features_than_those_of_the_fit(self):
         model = KModes(**OPTIONS).fit(chunked(X))

@@ -177,13 +177,11 @@ class Record:
     def begin(
         cls, problem: Problem, n_clusters: int, store_labels: bool | str, length: int
     ) -> "Record":
-        """Begin a record of `length` states; "auto" keeps labels if they are not too many."""
+        """Begin a record of `length` states; "auto" keeps labels if they are not too many.
+
+        Those of rows in chunks are never kept.
+        """
         if isinstance(problem.rows, DaskRows):
-            if store_labels is True:
-                raise ValueError(
-                    "store_labels=True needs data in memory: the labels of a Dask collection are "
-                    "not kept along the path. Pass 'auto' or False."
-                )
             store_labels = False
         if store_labels == "auto":
             store_labels = length * problem.rows.n_rows <= MOST_LABELS
