@@ -250,9 +250,9 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
     return W if uneven.max() == 0 else sparse.csr_array((W + W.T) / 2)
 
 
-def is_array(init: Any) -> bool:
-    """Return whether `init` gives the centroids themselves."""
-    return bool(_is_arraylike_not_scalar(init))
+def is_array_like(value: Any) -> bool:
+    """Return whether a parameter such as `init` gives numbers, and not how to find them."""
+    return bool(_is_arraylike_not_scalar(value))
 
 
 def check_bandwidths(bandwidths: Any) -> Doubles:

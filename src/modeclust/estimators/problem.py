@@ -27,7 +27,7 @@ from modeclust.validation import (
     check_centers,
     check_cluster_count,
     check_n_jobs,
-    is_array,
+    is_array_like,
 )
 
 # Labels along a path are kept by default up to this many of them.
@@ -67,7 +67,7 @@ class Problem:
         """Open the rows of `X`, with distinct ones enough, while the context lasts."""
         check_n_jobs(n_jobs)
         check_cluster_count(n_clusters, X)
-        if is_array(init):
+        if is_array_like(init):
             check_centers(init, n_clusters, X.shape[1])
         units = units_of(X)
         with home_of(X, units, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs) as rows:
@@ -91,7 +91,7 @@ class Problem:
 
     def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
         """Yield initial centroids without end, or the given ones once."""
-        if is_array(init):
+        if is_array_like(init):
             return iter([self._given(init, n_clusters)])
         if callable(init):
             return self._called(init, n_clusters, rng)
