@@ -24,7 +24,6 @@ MULTIPLES = np.concatenate([np.geomspace(8, 1, 13), np.geomspace(1, 0.1, 13)[1:]
 class Landmarks(NamedTuple):
     """Landmarks of one roll, and how far each kind is from the roll on average."""
 
-    X: Doubles
     path: Path  # K-means, then the multiples of the estimated bandwidth
     far: Doubles  # (S,) the centroids at each bandwidth of the path
     exemplars_far: float  # the rows nearest to the centroids of K-means, within the clusters
@@ -76,7 +75,6 @@ def place_landmarks(
     )
     off = distances_to_roll(X)
     return Landmarks(
-        X,
         path,
         np.array([distances_to_roll(centers).mean() for centers in path.centers]),
         float(off[nearest_rows_within(X, path)].mean()),
