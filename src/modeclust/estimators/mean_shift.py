@@ -309,7 +309,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     def _check_seed_count(self, n_seeds: int) -> None:
         if self.n_clusters is not None and n_seeds < self.n_clusters:
             raise ValueError(
-                f"n_clusters={self.n_clusters} modes cannot be found from {n_seeds} seeds."
+                f"n_clusters={self.n_clusters} modes cannot be found from {n_seeds} seeds; pass "
+                "more seeds, or lower n_clusters."
             )
 
     def _limits(self) -> Limits:
