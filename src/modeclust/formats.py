@@ -17,6 +17,7 @@ from scipy import sparse
 
 from modeclust.columns import ArrayColumns, FrameColumns, TableError, listed
 from modeclust.npy import array_of
+from modeclust.persistence import TEXT as MODEL_TEXT
 from modeclust.streams import (
     ArrayScan,
     container_of,
@@ -203,8 +204,8 @@ def _read_npz(path: Path) -> ArrayColumns:
     _check_start(content, ZIP)
     with zipfile.ZipFile(content) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
-        if "model.json" in names:
-            raise TableError("this is a model; expected data")
+        if MODEL_TEXT in names:
+            raise TableError("this is a model or a checkpoint; expected data")
         members = (array_of(archive.read(name)) for name in archive.namelist())
         try:
             if {"format", "data", "shape"} <= set(names):
