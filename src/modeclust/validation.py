@@ -27,7 +27,7 @@ SMALLEST, LARGEST = 1e-100, 1e100
 POSITIVE = Interval(Real, 0, None, closed="right")
 FINITE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
-# Of the parameters that `KModes` and `kmodes_path` share.
+# Of the parameters that estimators and functions share.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [COUNT],
     "kernel": [StrOptions(set(KERNELS))],

@@ -39,7 +39,7 @@ NO_CENTERS: Centers = np.empty((0, 0))
 class Problem:
     """Checked data and parameters. Centroids and bandwidths in it are in units of its own."""
 
-    X: Any  # the user's rows, for a callable init
+    X: Any  # the user's rows, for a callable init and for callbacks
     rows: Any  # their home, in memory or in chunks
     units: Units
     pool: Sample  # distinct rows, to draw seeds from
