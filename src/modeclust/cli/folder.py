@@ -13,6 +13,7 @@ from modeclust.cli.job import Fit
 from modeclust.estimators.saving import write_model
 from modeclust.files import unused_name
 from modeclust.formats import WRITERS
+from modeclust.frames import unused_column
 from modeclust.tables import write_columns, write_labels
 
 MODEL = "model.npz"
@@ -127,7 +128,7 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     centers = fit.outward(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
     for name, values in zip(table.columns, centers.T, strict=True):
-        columns[_unused(name, columns)] = values
+        columns[unused_column(name, columns)] = values
     write_columns(folder / "centers.csv", columns)
     path = model.path_
     if path.centers.size <= MOST_PATH_NUMBERS:
@@ -172,9 +173,3 @@ def notes(fit: Fit) -> dict[str, Any]:
         "scaling": scaling,
         "classes": classes,
     }
-
-
-def _unused(name: str, columns: dict[str, Any]) -> str:
-    while name in columns:
-        name += "_"
-    return name
