@@ -112,7 +112,8 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
     Where not only their ratios matter, they must be numbers that can be summed.
     """
     if isinstance(X, Chunks):
-        return _check_chunked_weights(sample_weight, X)
+        with _named("sample_weight"):
+            return _check_chunked_weights(sample_weight, X)
     if sample_weight is None:
         return None
     with _named("sample_weight"):
@@ -152,7 +153,8 @@ def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
     if adaptive:
         raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
     if isinstance(X, Chunks):
-        column = check_column(sample_scale, X, "sample_scale")
+        with _named("sample_scale"):
+            column = check_column(sample_scale, X, "sample_scale")
         assert column is not None
         _check_scale_range(column.lowest, column.highest)
         return column

@@ -272,6 +272,8 @@ class TestBadInput:
             ({"sample_weight": -da.ones(7000, chunks=500)}, "Negative values"),
             ({"sample_weight": da.zeros(7000, chunks=500)}, "at least one non-zero"),
             ({"sample_weight": da.full(7000, np.nan, chunks=500)}, "contains NaN or infinity"),
+            ({"sample_weight": ["heavy"] * 7000}, "sample_weight must be numbers.* 'heavy'"),
+            ({"sample_scale": da.full(7000, "far", chunks=500)}, "sample_scale must be numbers"),
             ({"sample_scale": da.zeros(7000, chunks=500)}, "sample_scale must be > 0"),
             ({"sample_scale": np.ones((7000, 2))}, r"sample_scale.shape == \(7000, 2\)"),
         ],
