@@ -58,7 +58,7 @@ class Report:
 def here(tmp_path, monkeypatch):
     """Return a folder with data in it, where commands of this process run."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(folder, "report", lambda fit: Report())
+    monkeypatch.setattr(folder, "report", lambda fit, **_: Report())
     FRAME.write_csv("iris.csv")
     return tmp_path
 
@@ -260,6 +260,17 @@ def test_explore_writes_a_page_and_opens_it(here, monkeypatch):
     assert "no browser" in invoke("explore", "iris", *QUICK, "--force").stderr
 
 
+def test_a_page_names_centers_csv_only_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    invoke("fit", "iris", *QUICK, "--standardize")
+    notes = json.loads(Path("iris.modes/report.json").read_text())["notes"]
+    assert "of scaled columns; those of centers.csv are in the units of the data" in notes[-1]
+    invoke("explore", "iris", *QUICK, "--standardize", "--no-open")
+    page = Path("iris-report.html").read_text()
+    assert "Values here are of scaled columns." in page
+    assert "centers.csv" not in page
+
+
 def test_force_replaces_nothing_but_its_own(here):
     Path("empty").mkdir()
     invoke("fit", "iris", *QUICK, "-o", "empty")
@@ -283,7 +294,7 @@ def test_a_failure_leaves_the_old_folder(error, here, monkeypatch):
     invoke("fit", "iris", *QUICK, "-o", "out")
     before = {name: Path("out", name).read_bytes() for name in FILES}
 
-    def fail(fit):
+    def fail(fit, **_):
         raise error
 
     monkeypatch.setattr(folder, "report", fail)

@@ -456,6 +456,30 @@ def test_sparse_parts_with_indices_out_of_range_are_refused(tmp_path):
             read_document(tmp_path / "a", "0.1", {"Thing": ()})
 
 
+@pytest.mark.parametrize(
+    ("written_by", "version", "is_read"),
+    [
+        ("0.1.0", "0.1.0", True),
+        ("0.1.7", "0.1.0", True),
+        ("0.1.0", "0.2.0", True),
+        ("0.2.0", "0.1.0", False),
+        ("0.10.0", "0.9.0", False),
+        ("0.9.0", "1.0.0", True),
+        ("1.0.0", "0.9.0", False),
+        ("1.3.0", "1.0.0", False),
+        ("1.0.0", "2.0.0", True),
+        ("2.0.0.dev1", "1.9.0", False),
+    ],
+)
+def test_a_file_of_a_later_series_is_refused(written_by, version, is_read, tmp_path):
+    write_document(tmp_path / "a", Document(written_by, "Thing", {"a": 1}, {}))
+    if is_read:
+        assert read_document(tmp_path / "a", version, {"Thing": ()}).state == {"a": 1}
+    else:
+        with pytest.raises(ModelFileError, match=f"by modeclust {written_by}, and this is"):
+            read_document(tmp_path / "a", version, {"Thing": ()})
+
+
 def test_a_file_of_an_older_version_is_read_with_defaults_for_what_it_lacks(small, tmp_path):
     model, content = small
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -72,6 +72,7 @@ def test_labels_are_written_in_every_format(ending, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     if ending == ".npz":
         with np.load(path) as file:
+            assert file.files == ["label"]
             assert file["label"].tolist() == [0, 2, 1]
         return
     table = read_table(path)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from modeclust.columns import ArrayColumns, FrameColumns, TableError, listed
 from modeclust.npy import array_of
+from modeclust.persistence import TEXT as MODEL_TEXT
 from modeclust.streams import (
     ArrayScan,
     container_of,
@@ -203,8 +204,8 @@ def _read_npz(path: Path) -> ArrayColumns:
     _check_start(content, ZIP)
     with zipfile.ZipFile(content) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
-        if "model.json" in names:
-            raise TableError("this is a model; expected data")
+        if MODEL_TEXT in names:
+            raise TableError("this is a model or a checkpoint; expected data")
         members = (array_of(archive.read(name)) for name in archive.namelist())
         try:
             if {"format", "data", "shape"} <= set(names):
@@ -265,7 +266,11 @@ def _write_npy(file: BinaryIO, columns: Columns) -> None:
 
 
 def _write_npz(file: BinaryIO, columns: Columns) -> None:
-    np.savez(file, allow_pickle=False, **columns)
+    # Not by `np.savez`, to which in older numpy `allow_pickle=False` is one more array.
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, column in columns.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(column), allow_pickle=False)
 
 
 def _write_mtx(file: BinaryIO, columns: Columns) -> None:

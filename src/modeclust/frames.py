@@ -25,6 +25,13 @@ def to_frame(columns: dict[str, Any], backend: str | None = None) -> Any:
     raise ValueError(f"backend must be 'polars', 'pandas' or 'dict', got {backend!r}.")
 
 
+def unused_column(name: str, columns: dict[str, Any]) -> str:
+    """Return a name, with underscores behind it as long as a column has it already."""
+    while name in columns:
+        name += "_"
+    return name
+
+
 def _installed_backend() -> str:
     for name in ("polars", "pandas"):
         if name in sys.modules:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.frames import to_frame
+from modeclust.frames import to_frame, unused_column
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -181,8 +181,5 @@ class Path:
         }
         coordinates = self.centers.reshape(n_steps * n_clusters, n_features)
         for name, values in zip(names, coordinates.T, strict=True):
-            unused = str(name)
-            while unused in columns:
-                unused += "_"
-            columns[unused] = values
+            columns[unused_column(str(name), columns)] = values
         return to_frame(columns, backend)

@@ -132,10 +132,18 @@ def _parse(
 
 
 def _check_version(written_by: str, version: str, kind: Kind) -> None:
-    if int(written_by.split(".")[0]) > int(version.split(".")[0]):
+    if _series(written_by) > _series(version):
         raise kind.error(
             f"was written by modeclust {written_by}, and this is {version}; update modeclust."
         )
+
+
+def _series(version: str) -> list[int]:
+    """Return the numbers that a version shares with those which write the same files.
+
+    A file has all parameters: a minor version that has one more writes what older ones cannot read.
+    """
+    return [int(number) for number in version.split(".")[:2]]
 
 
 def is_array(value: Any, kinds: str, *shape: int | None) -> bool:

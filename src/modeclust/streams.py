@@ -14,8 +14,8 @@ from modeclust.columns import ArrayColumns, FileError, FrameColumns, TableError,
 from modeclust.files import in_a_line
 
 CHUNK_BYTES = 2**26
-# Up to so many chunks may be missing: they are then full of one value.
-FEWEST_MISSING = 10_000
+# Of arrays of up to so many chunks any may be missing: they are then full of one value.
+MOST_UNCHECKED = 10_000
 # Kinds of types in which files have text. In chunks it is of no fixed width, but objects.
 TEXT = "OSTU"
 CONTAINERS = (".zarr", ".h5", ".hdf5")
@@ -157,7 +157,7 @@ def _check_chunks(array: Any) -> None:
     if not array.chunks:
         return
     n_chunks = math.prod(-(-n // size) for n, size in zip(array.shape, array.chunks, strict=True))
-    if n_chunks <= FEWEST_MISSING:
+    if n_chunks <= MOST_UNCHECKED:
         return
     # A stored chunk takes some bytes.
     n_stored = array.nbytes_stored() if hasattr(array, "store") else array.id.get_storage_size()

@@ -27,7 +27,7 @@ SMALLEST, LARGEST = 1e-100, 1e100
 POSITIVE = Interval(Real, 0, None, closed="right")
 FINITE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
-# Of the parameters that `KModes` and `kmodes_path` share.
+# Of the parameters that estimators and functions share.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [COUNT],
     "kernel": [StrOptions(set(KERNELS))],
@@ -112,7 +112,8 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
     Where not only their ratios matter, they must be numbers that can be summed.
     """
     if isinstance(X, Chunks):
-        return _check_chunked_weights(sample_weight, X)
+        with _named("sample_weight"):
+            return _check_chunked_weights(sample_weight, X)
     if sample_weight is None:
         return None
     with _named("sample_weight"):
@@ -152,7 +153,8 @@ def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
     if adaptive:
         raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
     if isinstance(X, Chunks):
-        column = check_column(sample_scale, X, "sample_scale")
+        with _named("sample_scale"):
+            column = check_column(sample_scale, X, "sample_scale")
         assert column is not None
         _check_scale_range(column.lowest, column.highest)
         return column
@@ -187,6 +189,15 @@ def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles
             f"{1.0 if scales is None else scales.min()} on; pass it for every batch or for none."
         )
     return relative
+
+
+def check_store_labels(store_labels: bool | str, X: Any) -> None:
+    """Refuse to keep the labels of chunks along a path."""
+    if isinstance(X, Chunks) and store_labels not in ("auto", False):
+        raise ValueError(
+            "store_labels=True needs data in memory: the labels of a Dask collection are not kept "
+            "along the path. Pass 'auto' or False."
+        )
 
 
 def check_cluster_count(n_clusters: int, X: Any) -> None:
@@ -241,9 +252,9 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
     return W if uneven.max() == 0 else sparse.csr_array((W + W.T) / 2)
 
 
-def is_array(init: Any) -> bool:
-    """Return whether `init` gives the centroids themselves."""
-    return bool(_is_arraylike_not_scalar(init))
+def is_array_like(value: Any) -> bool:
+    """Return whether a parameter such as `init` gives numbers, and not how to find them."""
+    return bool(_is_arraylike_not_scalar(value))
 
 
 def check_bandwidths(bandwidths: Any) -> Doubles:

@@ -272,6 +272,8 @@ class TestBadInput:
             ({"sample_weight": -da.ones(7000, chunks=500)}, "Negative values"),
             ({"sample_weight": da.zeros(7000, chunks=500)}, "at least one non-zero"),
             ({"sample_weight": da.full(7000, np.nan, chunks=500)}, "contains NaN or infinity"),
+            ({"sample_weight": ["heavy"] * 7000}, "sample_weight must be numbers.* 'heavy'"),
+            ({"sample_scale": da.full(7000, "far", chunks=500)}, "sample_scale must be numbers"),
             ({"sample_scale": da.zeros(7000, chunks=500)}, "sample_scale must be > 0"),
             ({"sample_scale": np.ones((7000, 2))}, r"sample_scale.shape == \(7000, 2\)"),
         ],
@@ -294,9 +296,11 @@ class TestBadInput:
         with pytest.raises(ValueError, match="column 'b' does not"):
             KModes(**OPTIONS).fit(rows)
 
-    def test_labels_along_the_path_are_not_kept(self):
+    @pytest.mark.parametrize("store_labels", [True, np.True_])
+    def test_labels_along_the_path_are_not_kept(self, store_labels, monkeypatch):
+        monkeypatch.setattr("modeclust.estimators.kmodes.Problem", None)  # before any work is done
         with pytest.raises(ValueError, match="store_labels=True needs data in memory"):
-            KModes(store_labels=True, **OPTIONS).fit(chunked(X))
+            KModes(store_labels=store_labels, **OPTIONS).fit(chunked(X))
 
     def test_other_features_than_those_of_the_fit(self):
         model = KModes(**OPTIONS).fit(chunked(X))

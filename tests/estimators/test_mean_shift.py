@@ -342,6 +342,15 @@ def test_long_rows_far_apart_and_mapped_ones(tmp_path, rng):
     np.testing.assert_array_equal(MeanShift(3.0).fit(mapped).labels_, MeanShift(3.0).fit(X).labels_)
 
 
+def test_modes_of_mapped_whole_numbers_are_not_rounded(tmp_path):
+    X = np.array([[0], [1], [10], [11]])
+    mapped = np.memmap(tmp_path / "rows", mode="w+", shape=X.shape, dtype=np.int32)
+    mapped[:] = X
+    (level,) = modes_by_bandwidth(mapped, [1.0])
+    np.testing.assert_allclose(np.sort(level.modes, axis=0), [[0.5], [10.5]], atol=1e-3)
+    np.testing.assert_array_equal(level.modes, modes_by_bandwidth(X, [1.0])[0].modes)
+
+
 def test_the_model_keeps_rows_of_its_own(rng):
     X = np.concatenate([rng.normal(size=(50, 30)), rng.normal(size=(50, 30)) + 5])
     model = MeanShift(3.0).fit(X)

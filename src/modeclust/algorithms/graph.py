@@ -17,8 +17,8 @@ def neighbor_graph(
 ) -> sparse.csr_array:
     """Return the symmetric affinities W of rows and their neighbours, (N, N) without a diagonal.
 
-    Distances and indices of each row's nearest other rows come from `nearest_rows`; an index
-    of -1 stands for none.
+    `distances` and `neighbors`, their indices, are those of each row's nearest other rows; an
+    index of -1 stands for none.
 
     Two rows are joined where either is among the neighbours of the other, by
     w = exp(-|x_i - x_j|^2 / (2 s_i s_j)) with scales s, or by 1 where these are None. Rows too far

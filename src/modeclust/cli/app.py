@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from modeclust import __version__
 from modeclust.cli.options import (
     AsJson,
+    Folder,
     Force,
     Items,
     Job,
@@ -194,22 +195,23 @@ def info(model: Model, as_json: AsJson = False) -> None:
 
 
 @app.command(epilog=_examples("modeclust demo", "modeclust demo -o demo --no-open"))
-def demo(output: Output = None, no_open: NoOpen = False, force: Force = False) -> None:
+def demo(
+    output: Folder = Path("digits-demo"), no_open: NoOpen = False, force: Force = False
+) -> None:
     """Cluster handwritten digits, and open the page of what was found."""
     from modeclust.cli.folder import check_folder
     from modeclust.datasets import load_dataset
     from modeclust.estimators.bandwidth import estimate_bandwidth
 
-    folder = output or Path("digits-demo")
-    check_folder(folder, force=force)
+    check_folder(output, force=force)
     # Well below the neighbour distance, to average only digits that are much alike.
     bandwidth = estimate_bandwidth(load_dataset("digits").X, random_state=0) / 3
-    done = _fit_to_folder(Job("digits", 10, bandwidth=repr(float(bandwidth))), folder, force=force)
+    done = _fit_to_folder(Job("digits", 10, bandwidth=repr(float(bandwidth))), output, force=force)
     _print_fit(done)
-    say("written to", f"{folder}:", ", ".join(done["files"]))
-    say("look at", folder / "report.html")
+    say("written to", f"{output}:", ", ".join(done["files"]))
+    say("look at", output / "report.html")
     if not no_open:
-        _open(folder / "report.html")
+        _open(output / "report.html")
 
 
 @app.command(
@@ -222,7 +224,7 @@ def demo(output: Output = None, no_open: NoOpen = False, force: Force = False) -
 def paper(
     names: Items = None,
     list_items: ListItems = False,
-    output: Output = None,
+    output: Folder = Path("kmodes-paper"),
     quick: Quick = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -238,15 +240,15 @@ def paper(
         print_json({"items": listed}) if as_json else print_items(listed)
         return
     chosen = check_items(names or [])
-    folder, kind = output or Path("kmodes-paper"), Kind("paper", owns)
-    check_folder(folder, force=force, kind=kind)
-    with swapped_in(folder, force=force, kind=kind) as part:
+    kind = Kind("paper", owns)
+    check_folder(output, force=force, kind=kind)
+    with swapped_in(output, force=force, kind=kind) as part:
         results = write_report(chosen, part, quick=quick, tell=lambda line: say(line, error=True))
     if as_json:
         print_json(results)
     else:
         say(", ".join(f"{count} {WORDS[v]}" for v, count in results["verdicts"].items()))
-        say("look at", folder / PAGE)
+        say("look at", output / PAGE)
     if failed := [item["name"] for item in results["items"] if item["error"]]:
         tell("error", f"failed: {', '.join(failed)}")
         raise typer.Exit(1)

@@ -13,6 +13,7 @@ from modeclust.cli.job import Fit
 from modeclust.estimators.saving import write_model
 from modeclust.files import unused_name
 from modeclust.formats import WRITERS
+from modeclust.frames import unused_column
 from modeclust.tables import write_columns, write_labels
 
 MODEL = "model.npz"
@@ -127,7 +128,7 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     centers = fit.outward(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
     for name, values in zip(table.columns, centers.T, strict=True):
-        columns[_unused(name, columns)] = values
+        columns[unused_column(name, columns)] = values
     write_columns(folder / "centers.csv", columns)
     path = model.path_
     if path.centers.size <= MOST_PATH_NUMBERS:
@@ -135,18 +136,20 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     else:  # sizes and objectives alone; the model has the rest
         path = replace(path, centers=path.centers[..., :0], feature_names=[])
     write_columns(folder / "path.csv", path.to_frame("dict"))
-    _write_report(fit, folder)
+    page = report(fit, in_folder=True)
+    for name in ("report.html", "report.json"):
+        page.save(folder / name)
     return sorted(path.name for path in folder.iterdir())
 
 
-def report(fit: Fit) -> Any:
-    """Return the report of a fit; it shows the data as the model saw it."""
+def report(fit: Fit, *, in_folder: bool = False) -> Any:
+    """Return the report of a fit, alone or in its folder; it shows the data as the model saw it."""
     model, table = fit.model, fit.table
     told = list(fit.warnings)
     if fit.scaling is not None:
+        beside = "; those of centers.csv are in the units of the data" if in_folder else ""
         told.append(
-            "Columns were scaled to unit variance. Values here are of scaled columns; those of "
-            "centers.csv are in the units of the data."
+            f"Columns were scaled to unit variance. Values here are of scaled columns{beside}."
         )
     return model.report(
         table.X,
@@ -160,12 +163,6 @@ def report(fit: Fit) -> Any:
     )
 
 
-def _write_report(fit: Fit, folder: Path) -> None:
-    page = report(fit)
-    for name in ("report.html", "report.json"):
-        page.save(folder / name)
-
-
 def notes(fit: Fit) -> dict[str, Any]:
     """Return what `predict` and `info` need beside the model."""
     scaling = None if fit.scaling is None else dict(fit.scaling._asdict())
@@ -176,9 +173,3 @@ def notes(fit: Fit) -> dict[str, Any]:
         "scaling": scaling,
         "classes": classes,
     }
-
-
-def _unused(name: str, columns: dict[str, Any]) -> str:
-    while name in columns:
-        name += "_"
-    return name

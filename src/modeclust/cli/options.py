@@ -186,6 +186,7 @@ Output = Annotated[
         "-o", "--output", metavar="DIR", help="The folder to write, by default named after DATA."
     ),
 ]
+Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")]
 Page = Annotated[
     Path | None,
     typer.Option(

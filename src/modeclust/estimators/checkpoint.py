@@ -22,7 +22,7 @@ from modeclust.persistence import Document, Kind, read_document, set_generator, 
 from modeclust.rows.chunks import Column
 from modeclust.rows.dask import DaskRows
 from modeclust.rows.digest_step import DigestStep, digest
-from modeclust.validation import Doubles, is_array
+from modeclust.validation import Doubles, is_array_like
 
 CHECKPOINT = Kind("checkpoint", "fit", "Remove it to begin anew.", CheckpointError)
 CLASS_NAME = "Checkpoint"
@@ -298,7 +298,7 @@ def _told(value: Any) -> str:
     if isinstance(value, np.random.RandomState):
         # Not its state: an interrupted fit has drawn from it.
         return f"a RandomState of {value.get_state(legacy=False)['bit_generator']}"
-    if is_array(value):
+    if is_array_like(value):
         values = check_array(value, dtype=np.float64, order="C")
         return f"an array {values.shape} of digest {digest(values).hex()[:16]}"
     if callable(value):

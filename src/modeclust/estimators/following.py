@@ -11,7 +11,7 @@ from modeclust.algorithms.homotopy import automatic_start, schedule
 from modeclust.algorithms.solve import State
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.problem import Problem, Record, best_so_far
-from modeclust.validation import is_array
+from modeclust.validation import is_array_like
 
 
 class PathFollower(CallbackSupportMixin):
@@ -39,7 +39,7 @@ class PathFollower(CallbackSupportMixin):
         What the checkpoint has of it is not done again: callbacks are told of the rest.
         """
         checkpoint = checkpoint or Checkpoint()
-        n_init = 1 if is_array(self.init) else self.n_init
+        n_init = 1 if is_array_like(self.init) else self.n_init
         n_bandwidths = self._n_steps(target)
         record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
         root = self._init_callback_context(max_subtasks=2 if n_bandwidths else 1)

@@ -45,6 +45,7 @@ from modeclust.validation import (
     POSITIVE,
     check_rows,
     check_scales,
+    check_store_labels,
     check_weights,
     relative_scales,
 )
@@ -597,6 +598,7 @@ class KModes(
         checkpoint: Checkpoint,
     ) -> Iterator[tuple[Problem, float]]:
         """Check what `check_rows` has not, and open the problem with its target bandwidth."""
+        check_store_labels(self.store_labels, X)
         weight = check_weights(sample_weight, X)
         scale = check_scales(sample_scale, X, adaptive=self.adaptive)
         self._check_start(self.bandwidth)

@@ -96,7 +96,7 @@ class Landscape:
                 rows,
                 KERNELS[kernel],
                 float(inner),
-                weight=float(rows.weight.sum()) if rows.weight.size else float(n_rows),
+                weight=rows.total_weight,
                 precision=float(scales.max()) if scales.size else 1.0,
                 spread=weight_spread(rows.weight, scales),
                 largest_norm=largest_norm,

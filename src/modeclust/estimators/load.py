@@ -54,7 +54,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         The file is not a model, is damaged, holds parts that do not fit together, or was
-        written by a newer major version.
+        written by a newer version (other than in its third number).
 
     Examples
     --------

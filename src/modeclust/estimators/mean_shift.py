@@ -50,7 +50,7 @@ from modeclust.validation import (
     check_rows,
     check_scales,
     check_weights,
-    is_array,
+    is_array_like,
 )
 
 # Where the search for a bandwidth begins is found from so many seeds, for so many modes or more.
@@ -292,7 +292,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         return Landscape.of(X, weight, local if self.adaptive else scale), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
-        if is_array(self.seeds):
+        if is_array_like(self.seeds):
             seeds = check_numbers(self.seeds, "seeds")
             if seeds.shape[1] != X.shape[1]:
                 raise ValueError(
@@ -309,7 +309,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     def _check_seed_count(self, n_seeds: int) -> None:
         if self.n_clusters is not None and n_seeds < self.n_clusters:
             raise ValueError(
-                f"n_clusters={self.n_clusters} modes cannot be found from {n_seeds} seeds."
+                f"n_clusters={self.n_clusters} modes cannot be found from {n_seeds} seeds; pass "
+                "more seeds, or lower n_clusters."
             )
 
     def _limits(self) -> Limits:
@@ -357,7 +358,7 @@ class Search:
         self._is_open = self._in_cells or model.n_clusters is not None
         self._seeds: Any = None
         self._owner: npt.NDArray[np.intp] | None = None  # the seed of each row
-        if is_array(model.seeds):
+        if is_array_like(model.seeds):
             self._seeds = ground.units.inward(np.asarray(model.seeds, dtype=np.float64))
         elif isinstance(model.seeds, Integral):
             n_rows = self._rows.shape[0]

@@ -105,7 +105,7 @@ def modes_by_bandwidth(
             levels.append(widen(density, levels[-1], float(bandwidth), search.limits, search.rng))
     if not all(level.modes.converged for level in levels):
         warn_of_unfinished(max_iter, stacklevel=4)
-    return _tree(levels, landscape.in_first_order(labels), ground, X.dtype)
+    return _tree(levels, landscape.in_first_order(labels), ground, landscape.X.dtype)
 
 
 def _tree(levels: list[Level], labels: Any, ground: Open, dtype: Any) -> ModeTree:

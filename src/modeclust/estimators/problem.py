@@ -27,7 +27,7 @@ from modeclust.validation import (
     check_centers,
     check_cluster_count,
     check_n_jobs,
-    is_array,
+    is_array_like,
 )
 
 # Labels along a path are kept by default up to this many of them.
@@ -39,7 +39,7 @@ NO_CENTERS: Centers = np.empty((0, 0))
 class Problem:
     """Checked data and parameters. Centroids and bandwidths in it are in units of its own."""
 
-    X: Any  # the user's rows, for a callable init
+    X: Any  # the user's rows, for a callable init and for callbacks
     rows: Any  # their home, in memory or in chunks
     units: Units
     pool: Sample  # distinct rows, to draw seeds from
@@ -67,7 +67,7 @@ class Problem:
         """Open the rows of `X`, with distinct ones enough, while the context lasts."""
         check_n_jobs(n_jobs)
         check_cluster_count(n_clusters, X)
-        if is_array(init):
+        if is_array_like(init):
             check_centers(init, n_clusters, X.shape[1])
         units = units_of(X)
         with home_of(X, units, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs) as rows:
@@ -91,7 +91,7 @@ class Problem:
 
     def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
         """Yield initial centroids without end, or the given ones once."""
-        if is_array(init):
+        if is_array_like(init):
             return iter([self._given(init, n_clusters)])
         if callable(init):
             return self._called(init, n_clusters, rng)
@@ -177,13 +177,11 @@ class Record:
     def begin(
         cls, problem: Problem, n_clusters: int, store_labels: bool | str, length: int
     ) -> "Record":
-        """Begin a record of `length` states; "auto" keeps labels if they are not too many."""
+        """Begin a record of `length` states; "auto" keeps labels if they are not too many.
+
+        Those of rows in chunks are never kept.
+        """
         if isinstance(problem.rows, DaskRows):
-            if store_labels is True:
-                raise ValueError(
-                    "store_labels=True needs data in memory: the labels of a Dask collection are "
-                    "not kept along the path. Pass 'auto' or False."
-                )
             store_labels = False
         if store_labels == "auto":
             store_labels = length * problem.rows.n_rows <= MOST_LABELS

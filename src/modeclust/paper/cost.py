@@ -96,9 +96,7 @@ def reproduce(*, quick: bool = False) -> Findings:
     exponents = {
         f"{SHORT[method]}-{AXES[axis]}": growths[axis, method].exponent for axis, method in CLAIMED
     }
-    return Findings(
-        exponents | ratios, [_draw(curves, growths, sizes)], [_table(curves, growths, sizes)]
-    )
+    return Findings(exponents | ratios, [_draw(curves, growths, sizes)], [_table(curves, growths)])
 
 
 def draw_rows(shape: Shape) -> Doubles:
@@ -197,7 +195,7 @@ def _draw(curves: Curves, growths: dict[tuple[str, str], Growth], sizes: Sizes) 
     return Picture(figure, caption)
 
 
-def _table(curves: Curves, growths: dict[tuple[str, str], Growth], sizes: Sizes) -> Grid:
+def _table(curves: Curves, growths: dict[tuple[str, str], Growth]) -> Grid:
     rows = []
     for method in METHODS:
         cells = []

@@ -103,7 +103,7 @@ def _run(name: str, folder: Path, *, quick: bool) -> dict[str, Any]:
     item = ITEMS[name]
     for claim in claims:
         own = claim["name"].removeprefix(f"{name}.")
-        claim["stand_in"] = any(own.startswith(start) for start in findings.stand_ins)
+        claim["stand_in"] = any(map(own.startswith, findings.stand_ins))
         if claim["stand_in"] and claim["verdict"] == "reproduced":
             claim |= {"verdict": "partly", "why": "It is measured on a stand-in for the data."}
     return {

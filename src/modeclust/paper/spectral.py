@@ -22,8 +22,6 @@ NOISE = 0.1
 class Pair(NamedTuple):
     """Means and modes of one embedding, their agreement with classes and how far off the sphere."""
 
-    embedding: Doubles
-    y: Labels
     centers: tuple[Floats, Floats]
     agreement: tuple[float, float]  # adjusted Rand index
     off_sphere: tuple[float, float]  # |1 - norm|, the mean over the centroids
@@ -65,8 +63,6 @@ def cluster_spectrally(name: str, n_rows: int, seed: int) -> Pair:
     path = model.path_
     means, modes = path[0], path[-1]
     return Pair(
-        embedding,
-        y,
         (means.centers, modes.centers),
         (adjusted_rand_score(y, means.labels), adjusted_rand_score(y, modes.labels)),
         (off_sphere(means.centers), off_sphere(modes.centers)),

@@ -10,6 +10,7 @@ from sklearn.datasets import make_swiss_roll
 
 from modeclust import estimate_bandwidth, kmodes_path
 from modeclust.path import Path
+from modeclust.show.exemplars import nearest_in_cluster
 
 Doubles = npt.NDArray[np.float64]
 
@@ -23,7 +24,6 @@ MULTIPLES = np.concatenate([np.geomspace(8, 1, 13), np.geomspace(1, 0.1, 13)[1:]
 class Landmarks(NamedTuple):
     """Landmarks of one roll, and how far each kind is from the roll on average."""
 
-    X: Doubles
     path: Path  # K-means, then the multiples of the estimated bandwidth
     far: Doubles  # (S,) the centroids at each bandwidth of the path
     exemplars_far: float  # the rows nearest to the centroids of K-means, within the clusters
@@ -75,7 +75,6 @@ def place_landmarks(
     )
     off = distances_to_roll(X)
     return Landmarks(
-        X,
         path,
         np.array([distances_to_roll(centers).mean() for centers in path.centers]),
         float(off[nearest_rows_within(X, path)].mean()),
@@ -86,6 +85,5 @@ def place_landmarks(
 def nearest_rows_within(X: Doubles, path: Path) -> npt.NDArray[np.intp]:
     """Return the row nearest to each centroid of K-means, of those in its cluster."""
     means = path[0]
-    distances = np.linalg.norm(X - means.centers[means.labels], axis=1)
-    rows = [np.flatnonzero(means.labels == k) for k in range(len(means.centers))]
-    return np.array([own[distances[own].argmin()] for own in rows])
+    assert means.labels is not None
+    return nearest_in_cluster(X, means.labels, means.centers, 1)[:, 0]

@@ -24,7 +24,11 @@ P = TypeVar("P", bound=Partials)
 
 
 class Step(Protocol[P]):
-    """What one pass over the rows does with a block. It must not depend on its home."""
+    """What one pass over the rows does with a block. It must not depend on its home.
+
+    One that gives rows the labels of their nearest centroids has these as `centroids`, and says
+    so by a true `assigns`: homes that may lose labels find them again from there.
+    """
 
     def start(self) -> P:
         """Return what a pass over no rows leaves."""

@@ -11,13 +11,8 @@ from modeclust.compiled import compiled
 from modeclust.exponential import exp_of_minus_half
 from modeclust.kernels import GAUSSIAN, profile
 from modeclust.rows.blocks import Block
-from modeclust.rows.reading import (
-    CentroidLayouts,
-    Centroids,
-    dot_difference,
-    row_count,
-    squared_distance,
-)
+from modeclust.rows.centroid_step import CentroidStep
+from modeclust.rows.reading import Centroids, dot_difference, row_count, squared_distance
 
 
 @dataclass
@@ -32,7 +27,7 @@ class SegmentDensities:
 
 
 @dataclass(frozen=True)
-class SegmentStep:
+class SegmentStep(CentroidStep):
     """Sum q G(t) over the rows of two clusters at places between their centroids.
 
     For a row x of cluster i and the place p = c_i + a (c_j - c_i),
@@ -40,7 +35,6 @@ class SegmentStep:
     costs one product for each segment that starts or ends at its cluster.
     """
 
-    centroids: npt.NDArray[np.float64]  # (K, D)
     pairs: npt.NDArray[np.int64]  # (P, 2)
     fractions: npt.NDArray[np.float64]  # (G,) the places, from 0 (first) to 1 (second)
     kernel: int
@@ -64,10 +58,6 @@ class SegmentStep:
             self.inverse_squared_bandwidth,
             densities.values,
         )
-
-    @cached_property
-    def _layouts(self) -> CentroidLayouts:
-        return CentroidLayouts(self.centroids)
 
     @cached_property
     def _ends(self) -> "_Ends":

@@ -34,7 +34,7 @@ class Units:
     @classmethod
     def of(cls, X: Any) -> Self:
         """Return the units that suit the dense or CSR rows `X`."""
-        return cls.within(*_column_limits(X), is_sparse(X), X.dtype)
+        return cls.within(*column_limits(X), is_sparse(X), X.dtype)
 
     @classmethod
     def within(
@@ -139,7 +139,7 @@ def _safe_scale(reach: float) -> float:
     return float(2.0 ** np.floor(np.log2(reach)))
 
 
-def _column_limits(X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def column_limits(X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return the least and the greatest value of each column."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
     if is_sparse(X):

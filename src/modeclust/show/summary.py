@@ -11,6 +11,7 @@ from modeclust.algorithms.redundancy import redundant_pairs
 from modeclust.path import Path
 from modeclust.rows.chunks import is_dask
 from modeclust.rows.reading import is_sparse
+from modeclust.rows.units import column_limits
 from modeclust.show.density import Ground
 from modeclust.show.exemplars import (
     labels_along,
@@ -264,7 +265,7 @@ def _patterns(data: Data, path: Path, labels: Labels) -> dict[str, Any]:
         found.append(nearest_by(distances, present, data.n_clusters, N_EXEMPLARS))
     nearest, rows = _few_enough(np.stack(found), data)
     by_terms = data.pattern == "terms"
-    low, high = _limits(data.X)
+    low, high = column_limits(data.X)
     reach = high / 2 - low / 2
     patterns: dict[str, Any] = {
         "pattern": data.pattern,
@@ -319,14 +320,6 @@ def _rounded(values: Doubles, reach: Doubles) -> list[list[float]]:
         [value if d is None else round(value, d) for value, d in zip(row, digits, strict=True)]
         for row in values.tolist()
     ]
-
-
-def _limits(X: Any) -> tuple[Doubles, Doubles]:
-    """Return the least and the greatest value of each feature."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    if is_sparse(X):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
 
 
 def _ranges(low: Doubles, high: Doubles) -> list[list[float]] | None:
