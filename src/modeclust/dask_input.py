@@ -47,7 +47,10 @@ def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X must hold numbers, got a Dask collection of dtype {X.dtype}.")
     if np.isnan(X.shape[1]):
-        raise ValueError("X must have a known number of columns.")
+        raise ValueError(
+            f"X must have a known number of columns, got chunks of shape {X.chunks}; call "
+            "X.compute_chunk_sizes() first."
+        )
     if estimator is not None:
         _check_feature_names(estimator, meta, reset=reset)
         _check_n_features(estimator, X, reset=reset)

@@ -2,8 +2,8 @@
 
 Lowers E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, rows of which are in the
 simplex, and centroids C, in turn (Wang & Carreira-Perpiñán 2014); or, by the solver "bound",
-the energy with an entropy in place of the simplex, whose step is parallel over rows (Ziko, Granger
-& Ben Ayed 2018).
+an energy with an entropy, whose step needs no projection and is parallel over rows (Ziko, Granger &
+Ben Ayed 2018).
 """
 
 from collections.abc import Iterator

@@ -346,8 +346,9 @@ class KModes(
         so that batches of other sizes give about the same, and a row of weight 2 counts as two.
         Without a half-life, row i of n weighs :math:`(i / n)^2`: on a shuffled stream the modes
         converge to those of `fit`. With one, they follow clusters that move, from the last
-        1.44 half-lives or so, and stay as uncertain as a fit of so many rows. A cluster that
-        gets no more rows keeps its centroid while its sums fade, until rows come to it again.
+        1.44 half-lives or so, and stay as uncertain as a fit of about twice so many rows. A
+        cluster that gets no more rows keeps its centroid while its sums fade, until rows come to
+        it again.
 
         Measured after one pass over a shuffled stream in 100 batches, as the distance to the
         modes that K-modes on all rows reaches from those of the first batch: at most 0.05
@@ -484,7 +485,7 @@ class KModes(
         Parameters
         ----------
         threshold : float, default=0.9
-            Between 0 and 1; higher asks for less of a dip.
+            Between 0 and 1; higher allows less of a dip.
 
         Returns
         -------

@@ -99,11 +99,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
     solver : {"gradient", "bound"}, default="gradient"
-        How assignments are found. "gradient" solves the problem above. "bound" puts an entropy in
-        place of the constraints, and maximises
-        :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its steps need no
-        projection, and assignments are not 0 but where they round to it. Without smoothing there is
-        no difference: both are `KModes`.
+        How assignments are found. "gradient" solves the problem above. "bound" adds an entropy, and
+        maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
+        steps need no projection, and assignments are not 0 but where they round to it. Without
+        smoothing there is no difference: both are `KModes`.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         Where K-means starts, as in `KModes`.
     n_init : int, default=10
@@ -177,8 +176,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     that no mode reaches keeps what K-means gave it, smoothed.
 
     Assignments are smoothed until a step gains less than about 1e-6 of the objective, and a fit
-    holds about ten arrays of their size. From 1e-100 to 1e100 are the numbers that smoothing,
-    affinities and weights may have at their largest.
+    holds about ten arrays of their size. The largest smoothing, affinity and weight must each be
+    between 1e-100 and 1e100.
 
     References
     ----------

@@ -277,12 +277,13 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         units = Units.of(X)
         if not isinstance(self.bandwidth, str):
             Landscape(X, weight, scale, NO_ORDER).inward_bandwidth(self.bandwidth, units)
+        inward = units.inward(X)
         if self.n_clusters is not None:
-            with MemoryRows(units.inward(X), weight=weight) as rows:
+            with MemoryRows(inward, weight=weight) as rows:
                 distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
         bandwidth, local = resolve_bandwidth(
             units,
-            units.inward(X),
+            inward,
             weight,
             self.bandwidth,
             local=self.adaptive,
