@@ -1,5 +1,6 @@
 import hashlib
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -19,6 +20,8 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / digest)
 if "MODECLUST_DATA" not in os.environ and (ROOT.parent / "shared" / "data").is_dir():
     os.environ["MODECLUST_DATA"] = str(ROOT.parent / "shared" / "data")
 
+os.environ["MPLBACKEND"] = "agg"  # before matplotlib is imported, here and in other processes
+
 # No test measures time, and the first example may compile.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -27,6 +30,14 @@ settings.load_profile("untimed")
 def pytest_runtest_setup(item):
     if os.name != "posix" and item.get_closest_marker("posix"):
         pytest.skip("left out: signals, limits and links as POSIX has them")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Close what a test has drawn."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
