@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import OPTIONS, find_browser
 from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
@@ -58,6 +59,21 @@ def authors_result():
             return dict(file)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; without one, tests of pages are left out, but fail where all must run."""
+    path = find_browser()
+    if path is None:
+        reason = "left out: the tests of the page, which need Chromium (python tests/browser.py)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")
