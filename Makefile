@@ -37,7 +37,7 @@ $(BROWSER): $(INSTALLED)
 test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 	$(BIN)/pytest -n 2 -m $(QUICK)
 
-test-slow: $(INSTALLED)  ## Run the slow tests
+test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 	$(BIN)/pytest -m slow
 
 test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
