@@ -120,6 +120,7 @@ compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentati
 bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py
 
-clean:  ## Remove .venv, caches and what the demo made
+clean:  ## Remove .venv, caches, and all that the other targets made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out
+	rm -rf docs/api docs/gallery docs/measured docs/sg_execution_times.rst
 	find . -name __pycache__ -prune -exec rm -rf {} +
