@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from interruption import Interrupter, assert_same_fit
+from interruption import assert_same_fit
 from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
 from modeclust.algorithms import chunked_bandwidth
-from modeclust.estimators.checkpoint import Checkpoint, describe_checkpoint
+from modeclust.estimators.checkpoint import describe_checkpoint
 from modeclust.exceptions import CheckpointError
 
 dask = pytest.importorskip("dask")
@@ -77,17 +77,10 @@ def one_thread():
         yield
 
 
-@pytest.fixture
-def writes(monkeypatch):
-    return Interrupter(monkeypatch, Checkpoint, "write")
-
-
 def interrupt(writes, after, file, name="plain", **changes):
     """Leave the checkpoint of a fit that wrote so many times."""
-    writes.stop(after)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after):
         fit(name, checkpoint=file, **changes)
-    writes.stop(None)
 
 
 SLOW = {"plain", "CSR", "float32, offset", "K-means", "few, adaptive"}
@@ -118,8 +111,7 @@ def test_only_the_scales_are_found_again(writes, tmp_path, monkeypatch):
 def test_the_file_does_not_grow_with_the_rows(writes, tmp_path):
     sizes = []
     for rows in (X, np.tile(X, (20, 1))):
-        writes.stop(4)
-        with pytest.raises(KeyboardInterrupt):
+        with writes.interrupting(after=4):
             KModes(**QUICK, adaptive=True, checkpoint=tmp_path / "c").fit(chunked(rows, 3000))
         sizes.append((tmp_path / "c").stat().st_size)
         (tmp_path / "c").unlink()
@@ -160,9 +152,8 @@ def test_other_columns_are_refused_by_name(name, writes, tmp_path):
 
 
 def test_a_fit_in_memory_does_not_go_on_in_chunks(writes, tmp_path):
-    writes.stop(4)
     model = KModes(**QUICK | {"bandwidth": 2.0, "checkpoint": tmp_path / "c"})
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after=4):
         model.fit(X)
     with pytest.raises(CheckpointError, match=r"is memory there and Dask chunks \(2 of 130, 1 of"):
         model.fit(chunked(X))
