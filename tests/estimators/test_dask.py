@@ -1,9 +1,10 @@
 """The same fit in memory and in the chunks of a Dask collection."""
 
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 import pytest
+from chunks import in_chunks
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
@@ -20,6 +21,7 @@ X, _ = make_blobs(7000, 4, centers=6, random_state=0)
 WEIGHT = np.arange(7000) % 4  # zeros too
 SCALE = np.linspace(0.5, 2.0, 7000)
 OPTIONS = {"n_clusters": 6, "n_init": 2, "n_bandwidths": 4, "random_state": 0}
+chunked = partial(in_chunks, size=2500)
 
 
 @pytest.fixture(params=["threads", "processes"])
@@ -30,23 +32,6 @@ def scheduler(request):
     else:
         with distributed.Client(request.getfixturevalue("dask_cluster")):
             yield request.param
-
-
-def chunked(rows, sizes=2500):
-    """Return rows as a Dask array, of dense or CSR chunks."""
-    if not sparse.issparse(rows):
-        return da.from_array(rows, chunks=(sizes, rows.shape[1]))
-    edges = np.append(np.arange(0, rows.shape[0], sizes), rows.shape[0])
-    parts = [
-        da.from_delayed(
-            dask.delayed(rows[first:last]),
-            shape=(last - first, rows.shape[1]),
-            dtype=rows.dtype,
-            meta=sparse.csr_array((0, rows.shape[1]), dtype=rows.dtype),
-        )
-        for first, last in pairwise(edges)
-    ]
-    return da.concatenate(parts)
 
 
 def assert_same(ours, theirs):
