@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from command import invoke
 from polars.testing import assert_frame_equal
 from sklearn.datasets import make_blobs
-from typer.testing import CliRunner
 
 import modeclust
 from modeclust import columns, machine, streams
-from modeclust.cli.app import app
 from modeclust.formats import STREAMERS, WRITERS
 from modeclust.tables import read_table, write_labels
 
@@ -64,15 +63,8 @@ def write_hdf5(path):
         file["kind"] = FRAME["kind"].to_list()
 
 
-def invoke(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
 def refused(*arguments):
+    """Return the one line that a command answers to bad input, beside notes."""
     result = invoke(*arguments, code=2)
     assert result.stdout == ""
     lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
@@ -169,8 +161,7 @@ def test_a_damaged_chunk_is_told_of_its_file(ending, part):
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_predicted_labels_are_streamed_in_every_format(ending):
-    if not Path("m").exists():
-        invoke("fit", "one.parquet", *QUICK, "--columns", "a,b,c", "-o", "m")
+    invoke("fit", "one.parquet", *QUICK, "--columns", "a,b,c", "-o", "m")
     done = invoke("predict", "m", "parts", "-o", f"l{ending}", "--stream", "--json")
     model = modeclust.load("m/model.npz")
     assert json.loads(done.stdout)["counts"] == model.counts_.tolist()
@@ -437,8 +428,6 @@ def peak(*arguments):
 
 @pytest.mark.slow
 def test_memory_is_bounded():
-    import polars as pl
-
     rng = np.random.default_rng(0)
     Path("large").mkdir()
     for part in range(10):
