@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from sklearn.datasets import make_blobs
 
 import modeclust
-from modeclust import columns, machine, streams
+from modeclust import machine, streams
 from modeclust.formats import STREAMERS, WRITERS
 from modeclust.tables import read_table, write_labels
 
@@ -195,16 +195,6 @@ def test_size_decides(monkeypatch):
     assert invoke(*asked, "--no-stream").stderr == ""
 
 
-def test_memory_is_that_of_the_machine_or_less(monkeypatch, tmp_path):
-    whole = machine.memory()
-    assert 2**28 < whole < 2**63
-    (tmp_path / "memory.max").write_text("max\n")
-    monkeypatch.setattr(machine, "CONTROL_GROUPS", tmp_path)
-    assert machine.memory() >= whole
-    (tmp_path / "memory.max").write_text("12345678\n")
-    assert machine.memory() == 12345678
-
-
 def test_columns_of_every_kind_are_streamed_as_they_are_read():
     n = 1000
     frame = pl.DataFrame(
@@ -379,14 +369,6 @@ class TestBadInput:
 
     def test_labels_are_not_written_as_arrays_are(self):
         assert "must end in one of .csv" in refused("predict", "m", "parts", "-o", "l.zarr")
-
-
-def test_in_blocks_keeps_what_is_beside():
-    rows, numbers = da.ones((10, 2), chunks=(3, 2)), da.arange(10, chunks=3)
-    parts = list(columns.in_blocks(rows, numbers, None))
-    assert [len(part) for part, _, _ in parts] == [3, 3, 3, 1]
-    assert np.concatenate([own for _, own, _ in parts]).tolist() == list(range(10))
-    assert {nothing for *_, nothing in parts} == {None}
 
 
 MEASURE = """
