@@ -9,6 +9,7 @@ from pathlib import Path
 import fits
 import numpy as np
 import pytest
+from callbacks import Callback
 from interruption import Interrupter, assert_same_fit
 from same import assert_same
 from scipy import sparse
@@ -231,24 +232,15 @@ def test_a_kept_checkpoint_ends_the_same_call_at_once(name, monkeypatch, tmp_pat
     assert not file.exists()
 
 
-class Recorder:
+class Recorder(Callback):
     """A callback that counts steps, and can stop after one."""
 
     def __init__(self, stop_after=None):
         self.told, self.stop_after = [], stop_after
 
-    def setup(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
     def on_fit_task_end(self, estimator, context):
         self.told.append(context.task_name)
         return self.stop_after == (context.task_name, self.told.count(context.task_name))
-
-    def teardown(self, estimator, context):
-        pass
 
 
 def test_callbacks_are_told_of_what_is_left(writes, tmp_path):

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from callbacks import Callback
 from reference import PROFILES, project
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -500,25 +501,16 @@ def test_verbose_prints_one_line_a_bandwidth(capsys):
     assert all(line.startswith("[LaplacianKModes] bandwidth") for line in lines)
 
 
-class Recorder:
+class Recorder(Callback):
     """A callback that asks each state for its predictions, and stops at one."""
 
     def __init__(self, stop_after=None):
         self.predictions, self.stop_after = [], stop_after
 
-    def setup(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
     def on_fit_task_end(self, estimator, context, *, fitted_estimator):
         if context.task_name in ("restart", "bandwidth"):
             self.predictions.append(fitted_estimator.predict(BLOBS))
         return (context.task_name, context.task_id) == self.stop_after
-
-    def teardown(self, estimator, context):
-        pass
 
 
 @pytest.mark.parametrize("smoothing", ["auto", 0.0])
