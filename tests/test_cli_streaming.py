@@ -241,7 +241,7 @@ def test_what_dask_writes_is_read():
     assert len(told) == 1
 
 
-def test_a_name_that_is_not_utf_8(here):
+def test_a_name_that_is_not_utf_8():
     path = os.fsdecode(b"ros\xe9.parquet")
     Path("one.parquet").rename(path)
     for stream in (False, True):
