@@ -100,7 +100,9 @@ def data_sets(quick) -> list[Known]:
 def contestants() -> dict[str, Contestant]:
     """Return the clusterers that are installed, K-means first."""
     found = {
-        KMEANS: Contestant(_means(lambda k, seed: KMeans(k, n_init=10, random_state=seed)), {}),
+        KMEANS: Contestant(
+            _centers(lambda X, k, seed: KMeans(k, n_init=10, random_state=seed)), {}
+        ),
         "scikit-learn MeanShift": Contestant(
             _centers(lambda X, k, seed: MeanShift()),
             {
@@ -148,10 +150,6 @@ def _centers(make) -> Fit:
         return Found(model.labels_, model.cluster_centers_)
 
     return fit
-
-
-def _means(make) -> Fit:
-    return _centers(lambda X, k, seed: make(k, seed))
 
 
 def _hdbscan(min_cluster_size) -> Fit:
