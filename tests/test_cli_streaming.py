@@ -87,7 +87,8 @@ def written(folder):
     }
 
 
-def assert_same(ours, theirs):
+def assert_same_files(ours, theirs):
+    """Assert that two fits wrote the same, but for rounding."""
     np.testing.assert_array_equal(ours["labels"], theirs["labels"])
     for name in ("centers", "path"):
         assert_frame_equal(ours[name], theirs[name], rel_tol=1e-9, abs_tol=1e-9)
@@ -112,7 +113,7 @@ def test_a_streamed_fit_writes_what_one_in_memory_writes(data, options):
         cluster | {"moved": pytest.approx(cluster["moved"])} for cluster in theirs["clusters"]
     ]
     assert ours["files"] == theirs["files"]
-    assert_same(written("streamed"), written("read"))
+    assert_same_files(written("streamed"), written("read"))
     info = [json.loads(invoke("info", folder, "--json").stdout) for folder in ("read", "streamed")]
     assert info[0]["counts"] == info[1]["counts"]
     assert info[0]["classes"] == info[1]["classes"]
@@ -127,7 +128,7 @@ def test_arrays_are_streamed(ending):
     options = [*QUICK, "--standardize", *(BESIDE if ending != ".npy" else [])]
     for folder, way in (("streamed", "--stream"), ("read", "--no-stream")):
         invoke("fit", f"x{ending}", *options, "-o", folder, way)
-    assert_same(written("streamed"), written("read"))
+    assert_same_files(written("streamed"), written("read"))
     labels = "labels.npy" if ending == ".npy" else "labels.parquet"
     assert Path("streamed", labels).exists()
     invoke("predict", "read", f"x{ending}", "-o", "new.parquet", "--stream")
