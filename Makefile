@@ -37,7 +37,7 @@ $(BROWSER): $(INSTALLED)
 test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 	$(BIN)/pytest -n 2 -m $(QUICK)
 
-test-slow: $(INSTALLED)  ## Run the slow tests
+test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 	$(BIN)/pytest -m slow
 
 test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
@@ -123,6 +123,7 @@ compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentati
 bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py
 
-clean:  ## Remove .venv, caches and what the demo made
+clean:  ## Remove .venv, caches, and all that the other targets made
 	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out
+	rm -rf docs/api docs/gallery docs/measured docs/sg_execution_times.rst
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -10,7 +10,6 @@ import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import environment  # before what reads it
@@ -27,7 +26,7 @@ from sklearn.metrics import (
     normalized_mutual_info_score,
 )
 from sklearn.neighbors import NearestNeighbors
-from timing import Run, compare, interleave, seconds, summary
+from timing import Run, compare, interleave, seconds, summaries
 
 import modeclust
 from modeclust import KModes, LaplacianKModes, estimate_bandwidth
@@ -100,7 +99,9 @@ def data_sets(quick) -> list[Known]:
 def contestants() -> dict[str, Contestant]:
     """Return the clusterers that are installed, K-means first."""
     found = {
-        KMEANS: Contestant(_means(lambda k, seed: KMeans(k, n_init=10, random_state=seed)), {}),
+        KMEANS: Contestant(
+            _centers(lambda X, k, seed: KMeans(k, n_init=10, random_state=seed)), {}
+        ),
         "scikit-learn MeanShift": Contestant(
             _centers(lambda X, k, seed: MeanShift()),
             {
@@ -148,10 +149,6 @@ def _centers(make) -> Fit:
         return Found(model.labels_, model.cluster_centers_)
 
     return fit
-
-
-def _means(make) -> Fit:
-    return _centers(lambda X, k, seed: make(k, seed))
 
 
 def _hdbscan(min_cluster_size) -> Fit:
@@ -228,7 +225,7 @@ def measure(known: Known, repeats) -> dict[str, Any]:
         "source": known.source,
         "n_clusters": known.n_clusters,
         "contestants": {
-            name: own | _summaries(scores[name]) | {"best": _best(known, name, scores[name])}
+            name: own | summaries(scores[name]) | {"best": _best(known, name, scores[name])}
             for name, own in compared.items()
         },
     }
@@ -260,11 +257,6 @@ def score(known: Known, found: Found) -> dict[str, float]:
         "farthest": float(steps.max()),
         "purity": float(np.mean(pure)),
     }
-
-
-def _summaries(scores):
-    columns = {key: [score[key] for score in scores] for key in scores[0]}
-    return {key: {"mean": fmean(own)} | summary(own) for key, own in columns.items()}
 
 
 def _best(known: Known, name, scores):

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from statistics import fmean
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -26,7 +25,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
-from timing import Run, compare, interleave, seconds, summary
+from timing import Run, compare, interleave, seconds, summaries, summary
 from workloads import Data
 
 from modeclust import KModes, LaplacianKModes
@@ -212,7 +211,7 @@ def _measure(known: Known, names, repeats):
         return run
 
     compared = compare(interleave({name: contestant(name) for name in names}, repeats), KMEANS)
-    return {name: own | _summaries(scores[name]) for name, own in compared.items()}
+    return {name: own | summaries(scores[name]) for name, own in compared.items()}
 
 
 @contextmanager
@@ -225,11 +224,6 @@ def _timed_graphs() -> Iterator[list[float]]:
 
     with patch.object(LaplacianKModes, "_join", timed):
         yield spent
-
-
-def _summaries(scores):
-    columns = {key: [score[key] for score in scores] for key in scores[0]}
-    return {key: {"mean": fmean(own)} | summary(own) for key, own in columns.items()}
 
 
 def _score(model, y):

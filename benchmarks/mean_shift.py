@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 import environment  # noqa: F401  before what reads it
-import numpy as np
 from effort import Effort
 from environment import THREADS
 from joblib.externals.loky import get_reusable_executor
@@ -100,5 +99,4 @@ def main():
 
 
 if __name__ == "__main__":
-    np.seterr(all="ignore")
     main()

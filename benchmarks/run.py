@@ -63,14 +63,6 @@ def main():
         "workloads": {},
         "growth": {},
         "others": {},
-        "mean-shift-growth": {},
-        "laplacian-quality": {},
-        "laplacian-bound": {},
-        "laplacian-authors": {},
-        "chunks": {},
-        "scale": {},
-        "bounds": [],
-        "start": {},
     }
     for line in results["left_out"]:
         print(line)

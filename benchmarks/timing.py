@@ -7,7 +7,7 @@ and the ratios within each turn are the result.
 import gc
 import time
 from collections.abc import Callable
-from statistics import median
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
 PAUSE = 0.05  # seconds, in which the threads of the run before fall asleep
@@ -46,6 +46,12 @@ def summary(values):
     """Return the median of some values and their spread."""
     values = [float(value) for value in values]
     return {"median": median(values), "min": min(values), "max": max(values), "values": values}
+
+
+def summaries(scores):
+    """Return the mean and the summary of each score, over some turns."""
+    columns = {key: [score[key] for score in scores] for key in scores[0]}
+    return {key: {"mean": fmean(own)} | summary(own) for key, own in columns.items()}
 
 
 def ratios(runs: list[Run], base: list[Run]):

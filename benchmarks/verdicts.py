@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from chunks import MEANS_CLUSTER
+from iteration import BARE_READ, OPENING
 from laplacian import KMEANS
 from mean_shift import THEIRS as THEIR_SHIFT
 from peers import DASK_ML, LLOYD, OURS
@@ -66,7 +67,7 @@ def _of_workload(workload, data):
     ):
         if part in workload:
             contestants = workload[part]["contestants"]
-            peers = [name for name in contestants if name not in (OURS, "opening", "bare read")]
+            peers = [name for name in contestants if name not in (OURS, OPENING, BARE_READ)]
             yield from _times(what, data, contestants, [OURS], peers)
     if "kmeans" in workload:
         found = {name: own["inertia"] for name, own in workload["kmeans"]["contestants"].items()}

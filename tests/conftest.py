@@ -1,10 +1,12 @@
 import hashlib
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import OPTIONS, find_browser
 from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
@@ -19,6 +21,8 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / digest)
 if "MODECLUST_DATA" not in os.environ and (ROOT.parent / "shared" / "data").is_dir():
     os.environ["MODECLUST_DATA"] = str(ROOT.parent / "shared" / "data")
 
+os.environ["MPLBACKEND"] = "agg"  # before matplotlib is imported, here and in other processes
+
 # No test measures time, and the first example may compile.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -27,6 +31,14 @@ settings.load_profile("untimed")
 def pytest_runtest_setup(item):
     if os.name != "posix" and item.get_closest_marker("posix"):
         pytest.skip("left out: signals, limits and links as POSIX has them")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Close what a test has drawn."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
@@ -47,6 +59,21 @@ def authors_result():
             return dict(file)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser; without one, tests of pages are left out, but fail where all must run."""
+    path = find_browser()
+    if path is None:
+        reason = "left out: the tests of the page, which need Chromium (python tests/browser.py)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

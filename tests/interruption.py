@@ -1,5 +1,8 @@
 """Fits that are interrupted, and what it means that they went on as if they had not been."""
 
+from contextlib import contextmanager
+
+import pytest
 from same import assert_same
 
 FREE = {"checkpoint", "keep_checkpoint", "random_state", "verbose", "n_jobs"}
@@ -21,8 +24,17 @@ class Interrupter:
 
         monkeypatch.setattr(cls, name, call)
 
-    def stop(self, after):
+    def count(self):
+        """Count calls from here on, and interrupt none."""
+        self.n_calls, self.stop_after = 0, None
+
+    @contextmanager
+    def interrupting(self, after):
+        """Interrupt what is within after so many calls, and nothing that follows."""
         self.n_calls, self.stop_after = 0, after
+        with pytest.raises(KeyboardInterrupt):
+            yield
+        self.count()
 
 
 def assert_same_fit(one, other):

@@ -69,10 +69,6 @@ def density(X, places, bandwidth, kernel="gaussian"):
     return PROFILES[kernel](squared_distances(places, X) / bandwidth**2).sum(axis=1)
 
 
-def _ones(X, values):
-    return np.ones(len(X)) if values is None else np.asarray(values, dtype=float)
-
-
 def pulls(X, places, bandwidth, kernel="gaussian", weight=None, scale=None):
     """The weight of each row at each place, relative to the largest there, or 0."""
     weight, scale = _ones(X, weight), _ones(X, scale)
@@ -109,3 +105,20 @@ def weighted_density(X, places, bandwidth, kernel="gaussian", weight=None, scale
     weight, scale = _ones(X, weight), _ones(X, scale)
     t = squared_distances(places, X) / (bandwidth * scale) ** 2
     return PROFILES[kernel](t) @ weight / weight.sum()
+
+
+def project(V):
+    """The point of the simplex that is nearest to each row.
+
+    Sort, find the last coordinate that stays positive, and take off what is too much.
+    """
+    ordered = -np.sort(-V, axis=1)
+    excess = np.cumsum(ordered, axis=1) - 1
+    places = np.arange(1, V.shape[1] + 1)
+    last = np.count_nonzero(ordered - excess / places > 0, axis=1)
+    level = excess[np.arange(len(V)), last - 1] / last
+    return np.maximum(V - level[:, None], 0)
+
+
+def _ones(X, values):
+    return np.ones(len(X)) if values is None else np.asarray(values, dtype=float)

@@ -15,17 +15,16 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from command import invoke, refused
 from rich.console import Console
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
 
 import modeclust
 from modeclust import KModes, MeanShift, load
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli import folder, job, printing
-from modeclust.cli.app import app
 from modeclust.cli.options import (
     BANDWIDTHS,
     BUILT_IN,
@@ -61,24 +60,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setattr(folder, "report", lambda fit, **_: Report())
     FRAME.write_csv("iris.csv")
     return tmp_path
-
-
-def invoke(*arguments, code=0):
-    """Run a command in this process."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    assert "\x1b" not in result.output
-    return result
-
-
-def refused(*arguments):
-    """Return the one line that a command answers to bad input."""
-    result = invoke(*arguments, code=2)
-    assert result.stdout == ""
-    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
-    return result.stderr
 
 
 def names(path="."):

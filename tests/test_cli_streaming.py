@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from command import invoke
 from polars.testing import assert_frame_equal
 from sklearn.datasets import make_blobs
-from typer.testing import CliRunner
 
 import modeclust
-from modeclust import columns, machine, streams
-from modeclust.cli.app import app
+from modeclust import machine, streams
 from modeclust.formats import STREAMERS, WRITERS
 from modeclust.tables import read_table, write_labels
 
@@ -64,15 +63,8 @@ def write_hdf5(path):
         file["kind"] = FRAME["kind"].to_list()
 
 
-def invoke(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
 def refused(*arguments):
+    """Return the one line that a command answers to bad input, beside notes."""
     result = invoke(*arguments, code=2)
     assert result.stdout == ""
     lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
@@ -95,7 +87,8 @@ def written(folder):
     }
 
 
-def assert_same(ours, theirs):
+def assert_same_files(ours, theirs):
+    """Assert that two fits wrote the same, but for rounding."""
     np.testing.assert_array_equal(ours["labels"], theirs["labels"])
     for name in ("centers", "path"):
         assert_frame_equal(ours[name], theirs[name], rel_tol=1e-9, abs_tol=1e-9)
@@ -120,7 +113,7 @@ def test_a_streamed_fit_writes_what_one_in_memory_writes(data, options):
         cluster | {"moved": pytest.approx(cluster["moved"])} for cluster in theirs["clusters"]
     ]
     assert ours["files"] == theirs["files"]
-    assert_same(written("streamed"), written("read"))
+    assert_same_files(written("streamed"), written("read"))
     info = [json.loads(invoke("info", folder, "--json").stdout) for folder in ("read", "streamed")]
     assert info[0]["counts"] == info[1]["counts"]
     assert info[0]["classes"] == info[1]["classes"]
@@ -135,7 +128,7 @@ def test_arrays_are_streamed(ending):
     options = [*QUICK, "--standardize", *(BESIDE if ending != ".npy" else [])]
     for folder, way in (("streamed", "--stream"), ("read", "--no-stream")):
         invoke("fit", f"x{ending}", *options, "-o", folder, way)
-    assert_same(written("streamed"), written("read"))
+    assert_same_files(written("streamed"), written("read"))
     labels = "labels.npy" if ending == ".npy" else "labels.parquet"
     assert Path("streamed", labels).exists()
     invoke("predict", "read", f"x{ending}", "-o", "new.parquet", "--stream")
@@ -169,8 +162,7 @@ def test_a_damaged_chunk_is_told_of_its_file(ending, part):
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_predicted_labels_are_streamed_in_every_format(ending):
-    if not Path("m").exists():
-        invoke("fit", "one.parquet", *QUICK, "--columns", "a,b,c", "-o", "m")
+    invoke("fit", "one.parquet", *QUICK, "--columns", "a,b,c", "-o", "m")
     done = invoke("predict", "m", "parts", "-o", f"l{ending}", "--stream", "--json")
     model = modeclust.load("m/model.npz")
     assert json.loads(done.stdout)["counts"] == model.counts_.tolist()
@@ -202,16 +194,6 @@ def test_size_decides(monkeypatch):
     monkeypatch.setattr(machine, "memory", lambda: size / machine.SHARE_TO_READ - 8)
     assert "streamed" in invoke(*asked).stderr
     assert invoke(*asked, "--no-stream").stderr == ""
-
-
-def test_memory_is_that_of_the_machine_or_less(monkeypatch, tmp_path):
-    whole = machine.memory()
-    assert 2**28 < whole < 2**63
-    (tmp_path / "memory.max").write_text("max\n")
-    monkeypatch.setattr(machine, "CONTROL_GROUPS", tmp_path)
-    assert machine.memory() >= whole
-    (tmp_path / "memory.max").write_text("12345678\n")
-    assert machine.memory() == 12345678
 
 
 def test_columns_of_every_kind_are_streamed_as_they_are_read():
@@ -260,7 +242,7 @@ def test_what_dask_writes_is_read():
     assert len(told) == 1
 
 
-def test_a_name_that_is_not_utf_8(here):
+def test_a_name_that_is_not_utf_8():
     path = os.fsdecode(b"ros\xe9.parquet")
     Path("one.parquet").rename(path)
     for stream in (False, True):
@@ -390,14 +372,6 @@ class TestBadInput:
         assert "must end in one of .csv" in refused("predict", "m", "parts", "-o", "l.zarr")
 
 
-def test_in_blocks_keeps_what_is_beside():
-    rows, numbers = da.ones((10, 2), chunks=(3, 2)), da.arange(10, chunks=3)
-    parts = list(columns.in_blocks(rows, numbers, None))
-    assert [len(part) for part, _, _ in parts] == [3, 3, 3, 1]
-    assert np.concatenate([own for _, own, _ in parts]).tolist() == list(range(10))
-    assert {nothing for *_, nothing in parts} == {None}
-
-
 MEASURE = """
 import json, sys
 from pathlib import Path
@@ -437,8 +411,6 @@ def peak(*arguments):
 
 @pytest.mark.slow
 def test_memory_is_bounded():
-    import polars as pl
-
     rng = np.random.default_rng(0)
     Path("large").mkdir()
     for part in range(10):

@@ -12,8 +12,6 @@ from functools import cache, partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
@@ -70,14 +68,12 @@ def folder(tmp_path, monkeypatch):
 
 @of_pages_with("python")
 def test_the_python_of_a_page_runs_and_prints_what_it_shows(page, folder):
-    mpl.use("Agg")
     namespace = {}
     for block, shown in blocks(page, "python"):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(block, namespace)
         if shown:
             assert is_as_shown(shown, printed.getvalue()), f"{shown}\nis not\n{printed.getvalue()}"
-    plt.close("all")
 
 
 @of_pages_with("sh")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from modeclust.files import remove_parts, unused_name, written
+from modeclust.files import in_a_line, remove_parts, unused_name, written
 
 
 def test_appears_only_when_complete(tmp_path):
@@ -105,3 +105,9 @@ def test_one_that_writes_on_leaves_the_old_file(tmp_path):
     with pytest.raises(FileNotFoundError, match="/a'"), written(path):
         remove_parts(path)
     assert path.read_bytes() == b"old"
+
+
+def test_what_another_library_says_is_told_in_a_line():
+    assert in_a_line(ValueError("one\ntwo")) == "one"
+    assert in_a_line(KeyError()) == "KeyError"
+    assert len(in_a_line(ValueError("x" * 10_000))) < 300

@@ -25,7 +25,6 @@ from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.estimators.load import read_model
 from modeclust.estimators.saving import write_model
 from modeclust.exceptions import ModelFileError
-from modeclust.files import in_a_line
 from modeclust.persistence import Document, read_document, write_document
 
 X = load_iris().data
@@ -439,12 +438,6 @@ def test_an_array_that_says_to_be_longer_than_it_is_takes_no_memory(small, tmp_p
     with pytest.raises(ModelFileError, match="the header says float64 of shape") as caught:
         load(path)
     assert not isinstance(caught.value.__cause__, MemoryError)
-
-
-def test_what_another_library_says_is_told_in_a_line(tmp_path):
-    assert in_a_line(ValueError("one\ntwo")) == "one"
-    assert in_a_line(KeyError()) == "KeyError"
-    assert len(in_a_line(ValueError("x" * 10_000))) < 300
 
 
 def test_sparse_parts_with_indices_out_of_range_are_refused(tmp_path):

@@ -61,4 +61,6 @@ def test_the_lowest_python_is_the_same_everywhere():
     listed = re.findall(r"Python :: (3\.\d+)", " ".join(project["project"]["classifiers"]))
     assert min(listed, key=lambda name: int(name[2:])) == lowest
     assert project["tool"]["ruff"]["target-version"] == f"py{lowest.replace('.', '')}"
-    assert f"LOWEST_PYTHON ?= {lowest}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert f"LOWEST_PYTHON ?= {lowest}\n" in makefile
+    assert f"sys.version_info >= ({lowest.replace('.', ', ')}) or" in makefile

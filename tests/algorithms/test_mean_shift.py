@@ -44,7 +44,7 @@ class Traced(Density):
         return super().shift(places, reach)
 
 
-def test_a_climb_never_falls(rng):
+def test_a_climb_never_falls():
     X, _ = make_moons(300, noise=0.1, random_state=0)
     for kernel in KERNELS:
         with density_of(X, 0.15, kernel) as density:
@@ -77,7 +77,7 @@ def test_creeping_climbs_are_hastened(rng):
     assert fast.n_iter < 0.6 * n_plain
 
 
-def test_saddles_are_left(rng):
+def test_saddles_are_left():
     # The middle of two equal points is a fixed point of mean-shift, and no mode.
     X = np.array([[-2.0, 0.0], [2.0, 0.0]])
     with density_of(X, 1.0) as density:

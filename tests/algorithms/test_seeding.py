@@ -25,7 +25,7 @@ def test_kmeans_plusplus_spreads_its_seeds(rng):
         assert np.ptp(seeds[:, 0]) > 900
 
 
-def test_random_seeds_are_drawn_by_weight(rng):
+def test_random_seeds_are_drawn_by_weight():
     X = np.arange(4.0)[:, None]
     with MemoryRows(X, weight=np.array([1.0, 0.0, 8.0, 1.0])) as rows:
         pool = distinct_rows(rows, 1, np.random.RandomState(0))

@@ -34,7 +34,7 @@ def test_normal_reference_rules_are_scipys_in_one_dimension(rng):
         assert estimate_bandwidth(x[:, None], rule) == pytest.approx(expected, rel=1e-10)
 
 
-def test_likelihood_is_the_best_left_out_density(rng):
+def test_likelihood_is_the_best_left_out_density():
     X, _ = make_blobs(120, 2, random_state=0)
     found = estimate_bandwidth(X, "likelihood")
 
@@ -87,7 +87,7 @@ def test_it_is_positive_where_rows_repeat(rule):
     assert estimate_bandwidth(high, rule) > 0.1
 
 
-def test_local_values(rng):
+def test_local_values():
     X = load_iris().data
     local = estimate_bandwidth(X, local=True)
     distances = np.sort(np.sqrt(reference.squared_distances(X, X)), axis=1)[:, 10]

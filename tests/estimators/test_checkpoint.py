@@ -3,11 +3,13 @@
 import subprocess
 import sys
 import warnings
+from itertools import product
 from pathlib import Path
 
 import fits
 import numpy as np
 import pytest
+from callbacks import Callback
 from interruption import Interrupter, assert_same_fit
 from same import assert_same
 from scipy import sparse
@@ -112,21 +114,14 @@ def few_samples(monkeypatch):
 
 
 @pytest.fixture
-def writes(monkeypatch):
-    return Interrupter(monkeypatch, Checkpoint, "write")
-
-
-@pytest.fixture
 def passes(monkeypatch):
     return Interrupter(monkeypatch, MemoryRows, "reduce")
 
 
 def interrupt(writes, after, file, name="plain", **changes):
     """Leave the checkpoint of a fit that wrote so many times."""
-    writes.stop(after)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after):
         fit(name, checkpoint=file, **changes)
-    writes.stop(None)
 
 
 @each(FITS)
@@ -135,7 +130,7 @@ def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_p
     file = tmp_path / "checkpoint"
     whole, warned = fit(name)
     np.random.seed(7)
-    writes.stop(None)
+    writes.count()
     same, warned_too = fit(name, checkpoint=file)
     assert_same_fit(same, whole)
     assert warned_too == warned
@@ -159,13 +154,11 @@ def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_p
 def test_a_fit_interrupted_in_any_pass_goes_on_to_the_same_bits(name, passes, tmp_path):
     file = tmp_path / "checkpoint"
     whole, _ = fit(name)
-    passes.stop(None)
+    passes.count()
     fit(name, checkpoint=file)
     for after in range(1, passes.n_calls, 7):
-        passes.stop(after)
-        with pytest.raises(KeyboardInterrupt):
+        with passes.interrupting(after):
             fit(name, checkpoint=file)
-        passes.stop(None)
         assert_same_fit(fit(name, checkpoint=file)[0], whole)
 
 
@@ -181,20 +174,14 @@ def test_a_fit_interrupted_over_and_over_ends_with_the_same_bits(writes, tmp_pat
 def test_a_generator_is_left_as_if_nothing_had_been(writes, tmp_path):
     generator = np.random.RandomState(5)
     whole, _ = fit("no seed", random_state=generator)
-    for after in (1, 2, 4, 6):
-        other = np.random.RandomState(5)
-        interrupt(writes, after, tmp_path / "c", "no seed", random_state=other)
-        # The one that the interrupted fit has drawn from, or another.
-        for again in (other, np.random.RandomState(99)):
-            resumed, _ = fit(
-                "no seed", random_state=again, checkpoint=tmp_path / "c", keep_checkpoint=True
-            )
-            assert_same_fit(resumed, whole)
-            assert_same(again.get_state(legacy=False), generator.get_state(legacy=False))
-            interrupt_again = np.random.RandomState(5)
-            Path(tmp_path / "c").unlink()
-            interrupt(writes, after, tmp_path / "c", "no seed", random_state=interrupt_again)
-        Path(tmp_path / "c").unlink()
+    for after, same in product((1, 2, 4, 6), (True, False)):
+        begun = np.random.RandomState(5)
+        interrupt(writes, after, tmp_path / "c", "no seed", random_state=begun)
+        # Go on with the one that the interrupted fit has drawn from, or with another.
+        again = begun if same else np.random.RandomState(99)
+        resumed, _ = fit("no seed", random_state=again, checkpoint=tmp_path / "c")
+        assert_same_fit(resumed, whole)
+        assert_same(again, generator)
 
 
 def test_any_generator_of_numpy_will_do(writes, tmp_path):
@@ -213,10 +200,8 @@ def test_mapped_rows_go_on_too(writes, tmp_path):
     np.save(tmp_path / "X.npy", X + 1e6)
     file, mapped = tmp_path / "c", np.load(tmp_path / "X.npy", mmap_mode="r")
     whole = KModes(6, **QUICK).fit(mapped)
-    writes.stop(4)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after=4):
         KModes(6, checkpoint=file, **QUICK).fit(mapped)
-    writes.stop(None)
     assert_same_fit(KModes(6, checkpoint=file, **QUICK).fit(mapped), whole)
 
 
@@ -247,24 +232,15 @@ def test_a_kept_checkpoint_ends_the_same_call_at_once(name, monkeypatch, tmp_pat
     assert not file.exists()
 
 
-class Recorder:
+class Recorder(Callback):
     """A callback that counts steps, and can stop after one."""
 
     def __init__(self, stop_after=None):
         self.told, self.stop_after = [], stop_after
 
-    def setup(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
     def on_fit_task_end(self, estimator, context):
         self.told.append(context.task_name)
         return self.stop_after == (context.task_name, self.told.count(context.task_name))
-
-    def teardown(self, estimator, context):
-        pass
 
 
 def test_callbacks_are_told_of_what_is_left(writes, tmp_path):
@@ -356,10 +332,8 @@ def test_other_data_are_refused_by_name(data, options, message, writes, tmp_path
 @pytest.mark.parametrize(("offset", "scale"), [(1e6, 1.0), (1e6, 2.0**50)])
 def test_units_of_the_data_are_told_apart(offset, scale, writes, tmp_path):
     whole = np.round(X) + offset
-    writes.stop(5)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after=5):
         KModes(6, checkpoint=tmp_path / "c", **QUICK).fit(whole)
-    writes.stop(None)
     with pytest.raises(CheckpointError, match="the values of X differ"):
         KModes(6, checkpoint=tmp_path / "c", **QUICK).fit((whole + 1e6) * scale)
 
@@ -383,10 +357,8 @@ def small(writes, tmp_path):
     model = KModes(
         2, bandwidth=3.0, n_bandwidths=2, n_init=1, random_state=0, checkpoint=tmp_path / "c"
     )
-    writes.stop(4)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after=4):
         model.fit(X[:20, :2])
-    writes.stop(None)
     return model, (tmp_path / "c").read_bytes()
 
 
@@ -517,8 +489,7 @@ def test_a_full_disk_warns_once_and_leaves_the_old_checkpoint(writes, tmp_path):
     np.save(tmp_path / "X.npy", X)
     parameters = {**QUICK, "n_bandwidths": 6}
     whole = KModes(6, **parameters).fit(X)
-    writes.stop(5)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after=5):
         KModes(6, checkpoint=file, **parameters).fit(X)
     content = file.read_bytes()
     code = f"""
@@ -551,7 +522,7 @@ np.save(sys.argv[3], model.path_.centers)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["X.npy", "c", "centers.npy"]
 
 
-def test_a_folder_that_goes_away_stops_no_fit(writes, tmp_path, monkeypatch):
+def test_a_folder_that_goes_away_stops_no_fit(tmp_path, monkeypatch):
     whole, _ = fit("plain")
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -587,12 +558,10 @@ def test_the_first_batch_of_a_stream_is_a_fit_with_a_checkpoint(after, writes, t
     whole = KModes(6, **QUICK)
     for batch in batches:
         whole.partial_fit(batch)
-    writes.stop(after)
     model = KModes(6, checkpoint=file, keep_checkpoint=True, **QUICK)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after):
         model.partial_fit(batches[0])
     assert not hasattr(model, "n_steps_")
-    writes.stop(None)
     with pytest.raises(CheckpointError, match=r"is \(400, 5\) there and \(100, 5\) here"):
         model.partial_fit(batches[1])
     model.set_params(half_life=99).partial_fit(batches[0])  # which is for later batches

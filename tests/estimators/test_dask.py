@@ -1,9 +1,10 @@
 """The same fit in memory and in the chunks of a Dask collection."""
 
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 import pytest
+from chunks import in_chunks
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
@@ -20,6 +21,7 @@ X, _ = make_blobs(7000, 4, centers=6, random_state=0)
 WEIGHT = np.arange(7000) % 4  # zeros too
 SCALE = np.linspace(0.5, 2.0, 7000)
 OPTIONS = {"n_clusters": 6, "n_init": 2, "n_bandwidths": 4, "random_state": 0}
+chunked = partial(in_chunks, size=2500)
 
 
 @pytest.fixture(params=["threads", "processes"])
@@ -32,24 +34,7 @@ def scheduler(request):
             yield request.param
 
 
-def chunked(rows, sizes=2500):
-    """Return rows as a Dask array, of dense or CSR chunks."""
-    if not sparse.issparse(rows):
-        return da.from_array(rows, chunks=(sizes, rows.shape[1]))
-    edges = np.append(np.arange(0, rows.shape[0], sizes), rows.shape[0])
-    parts = [
-        da.from_delayed(
-            dask.delayed(rows[first:last]),
-            shape=(last - first, rows.shape[1]),
-            dtype=rows.dtype,
-            meta=sparse.csr_array((0, rows.shape[1]), dtype=rows.dtype),
-        )
-        for first, last in pairwise(edges)
-    ]
-    return da.concatenate(parts)
-
-
-def assert_same(ours, theirs):
+def assert_as_in_memory(ours, theirs):
     """Assert that a fit of chunks is that of the same rows in memory."""
     np.testing.assert_array_equal(ours.labels_.compute(), theirs.labels_)
     scale = np.abs(theirs.cluster_centers_).max()
@@ -101,7 +86,7 @@ def test_chunks_give_the_same_as_memory(case, scheduler):
     theirs = KModes(**(OPTIONS | parameters)).fit(rows, **columns)
     lazy = {name: da.from_array(column, chunks=1700) for name, column in columns.items()}
     ours = KModes(**(OPTIONS | parameters)).fit(chunked(rows), **lazy)
-    assert_same(ours, theirs)
+    assert_as_in_memory(ours, theirs)
 
 
 @pytest.mark.parametrize("case", ["plain", "float32", "weights", "scales", "adaptive, weights"])
@@ -129,7 +114,7 @@ def test_mapped_rows_give_the_same_bits_as_memory(case, tmp_path):
 def test_chunks_of_any_size(sizes, scheduler):
     theirs = KModes(**OPTIONS).fit(X, sample_weight=WEIGHT)
     rows = da.from_array(X, chunks=((7000,), (4,))).rechunk((sizes, (2, 2)))
-    assert_same(KModes(**OPTIONS).fit(rows, sample_weight=WEIGHT), theirs)
+    assert_as_in_memory(KModes(**OPTIONS).fit(rows, sample_weight=WEIGHT), theirs)
 
 
 def test_the_same_chunks_give_the_same_bits(scheduler):
@@ -199,7 +184,7 @@ def test_frames_of_any_numbers(kind):
     theirs = KModes(**OPTIONS).fit(frame)
     rows = dd.from_pandas(kinds[kind], npartitions=3)
     ours = KModes(**OPTIONS).set_output(transform="pandas").fit(rows)
-    assert_same(ours, theirs)
+    assert_as_in_memory(ours, theirs)
     assert list(ours.feature_names_in_) == list("abcd") + ["flag"]
     np.testing.assert_allclose(ours.transform(rows), theirs.transform(frame), atol=1e-9)
     with pytest.warns(UserWarning, match="valid feature names"):
@@ -318,10 +303,10 @@ def test_chunks_of_unknown_size():
     rows = chunked(X)
     unknown = rows[rows[:, 0] > -100]
     assert np.isnan(unknown.shape[0])
-    assert_same(KModes(**OPTIONS).fit(unknown), KModes(**OPTIONS).fit(X))
+    assert_as_in_memory(KModes(**OPTIONS).fit(unknown), KModes(**OPTIONS).fit(X))
 
 
 def test_more_than_memory_is_not_kept(monkeypatch):
     monkeypatch.setattr(homes, "memory_for_chunks", lambda: 1000.0)
     monkeypatch.setattr(homes, "persisted", lambda tasks: pytest.fail("kept"))
-    assert_same(KModes(**OPTIONS).fit(chunked(X)), KModes(**OPTIONS).fit(X))
+    assert_as_in_memory(KModes(**OPTIONS).fit(chunked(X)), KModes(**OPTIONS).fit(X))

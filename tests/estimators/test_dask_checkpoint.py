@@ -4,18 +4,19 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import pairwise
+from functools import partial
 
 import numpy as np
 import pytest
-from interruption import Interrupter, assert_same_fit
+from chunks import in_chunks
+from interruption import assert_same_fit
 from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
 from modeclust.algorithms import chunked_bandwidth
-from modeclust.estimators.checkpoint import Checkpoint, describe_checkpoint
+from modeclust.estimators.checkpoint import describe_checkpoint
 from modeclust.exceptions import CheckpointError
 
 dask = pytest.importorskip("dask")
@@ -25,20 +26,7 @@ X, _ = make_blobs(300, 3, centers=4, cluster_std=3.0, random_state=0)
 WEIGHT = np.arange(300) % 4 / 2.0
 SCALE = 0.5 + np.arange(300) % 3
 QUICK = {"n_clusters": 4, "n_bandwidths": 2, "n_init": 2, "path_iter": 2, "random_state": 0}
-
-
-def chunked(rows, size=130):
-    """Return rows as a Dask array, of dense or CSR chunks."""
-    if not sparse.issparse(rows):
-        return da.from_array(rows, chunks=(size, -1))
-    edges = [*range(0, rows.shape[0], size), rows.shape[0]]
-    meta = sparse.csr_array((0, rows.shape[1]))
-    parts = [
-        da.from_delayed(dask.delayed(rows[a:b]), (b - a, rows.shape[1]), rows.dtype, meta)
-        for a, b in pairwise(edges)
-    ]
-    return da.concatenate(parts)
-
+chunked = partial(in_chunks, size=130)
 
 # Rows, parameters, and what else `fit` takes.
 FITS = {
@@ -54,14 +42,14 @@ FITS = {
 }
 
 
-def fit(name, seed=7, size=130, **changes):
+def fit(name, seed=7, **changes):
     """Return a fitted model; where it draws without a seed of its own, draw from this one."""
     rows, parameters, columns = FITS[name]
     model = KModes(**QUICK | parameters | changes)
     np.random.seed(seed)
     if model.random_state == "a generator":
         model.random_state = np.random.RandomState(seed)
-    return model.fit(chunked(rows, size), **columns)
+    return model.fit(chunked(rows), **columns)
 
 
 @pytest.fixture(autouse=True)
@@ -77,17 +65,10 @@ def one_thread():
         yield
 
 
-@pytest.fixture
-def writes(monkeypatch):
-    return Interrupter(monkeypatch, Checkpoint, "write")
-
-
 def interrupt(writes, after, file, name="plain", **changes):
     """Leave the checkpoint of a fit that wrote so many times."""
-    writes.stop(after)
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after):
         fit(name, checkpoint=file, **changes)
-    writes.stop(None)
 
 
 SLOW = {"plain", "CSR", "float32, offset", "K-means", "few, adaptive"}
@@ -118,9 +99,8 @@ def test_only_the_scales_are_found_again(writes, tmp_path, monkeypatch):
 def test_the_file_does_not_grow_with_the_rows(writes, tmp_path):
     sizes = []
     for rows in (X, np.tile(X, (20, 1))):
-        writes.stop(4)
-        with pytest.raises(KeyboardInterrupt):
-            KModes(**QUICK, adaptive=True, checkpoint=tmp_path / "c").fit(chunked(rows, 3000))
+        with writes.interrupting(after=4):
+            KModes(**QUICK, adaptive=True, checkpoint=tmp_path / "c").fit(in_chunks(rows, 3000))
         sizes.append((tmp_path / "c").stat().st_size)
         (tmp_path / "c").unlink()
     assert sizes[1] < sizes[0] + 100
@@ -133,7 +113,7 @@ IRREGULAR = (1, 2) * 50 + (150,)
     ("rows", "message"),
     [
         (X, r"the place of X is Dask chunks \(2 of 130, 1 of 40\) there and memory here\. "),
-        (chunked(X, 100), r"1 of 40\) there and Dask chunks \(3 of 100\) here\. "),
+        (in_chunks(X, 100), r"1 of 40\) there and Dask chunks \(3 of 100\) here\. "),
         (chunked(X).rechunk((IRREGULAR, 3)), r"Dask chunks \(101 of 1 to 150, of digest \w+\) h"),
         (chunked(X + 1e-9), r"fit: the values of X differ\. "),
         (chunked(sparse.csr_array(X)), "X is dense there and sparse here"),
@@ -160,9 +140,8 @@ def test_other_columns_are_refused_by_name(name, writes, tmp_path):
 
 
 def test_a_fit_in_memory_does_not_go_on_in_chunks(writes, tmp_path):
-    writes.stop(4)
     model = KModes(**QUICK | {"bandwidth": 2.0, "checkpoint": tmp_path / "c"})
-    with pytest.raises(KeyboardInterrupt):
+    with writes.interrupting(after=4):
         model.fit(X)
     with pytest.raises(CheckpointError, match=r"is memory there and Dask chunks \(2 of 130, 1 of"):
         model.fit(chunked(X))

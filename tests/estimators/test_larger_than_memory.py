@@ -11,8 +11,9 @@ WEIGHT = 1 + np.arange(6000) % 3
 OPTIONS = {"n_clusters": 4, "bandwidth": 1.0, "n_init": 2, "n_bandwidths": 3, "random_state": 0}
 
 
-def assert_same(ours, rows=X, weight=None):
-    theirs = KModes(**OPTIONS).fit(rows, sample_weight=weight)
+def assert_as_in_memory(ours, weight=None):
+    """Assert that a fit is that of the same rows in memory."""
+    theirs = KModes(**OPTIONS).fit(X, sample_weight=weight)
     np.testing.assert_array_equal(np.asarray(ours.labels_), theirs.labels_)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.path_.centers, theirs.path_.centers, rtol=0, atol=1e-9)
@@ -34,10 +35,10 @@ def frame(tmp_path):
 def test_parquet_in_a_dask_frame(frame):
     rows = frame[["a", "b", "c"]]
     model = KModes(**OPTIONS).fit(rows)
-    assert_same(model)
+    assert_as_in_memory(model)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(model.predict(rows).compute(), model.labels_.compute())
-    assert_same(KModes(**OPTIONS).fit(rows, sample_weight=frame["w"]), weight=WEIGHT)
+    assert_as_in_memory(KModes(**OPTIONS).fit(rows, sample_weight=frame["w"]), weight=WEIGHT)
 
 
 def test_a_dask_frame_of_other_columns_is_refused(frame):
@@ -50,7 +51,7 @@ def test_zarr(tmp_path):
     da, zarr = pytest.importorskip("dask.array"), pytest.importorskip("zarr")
     array = zarr.create_array(tmp_path / "x.zarr", shape=X.shape, chunks=(700, 2), dtype=X.dtype)
     array[...] = X
-    assert_same(KModes(**OPTIONS).fit(da.from_zarr(tmp_path / "x.zarr")))
+    assert_as_in_memory(KModes(**OPTIONS).fit(da.from_zarr(tmp_path / "x.zarr")))
 
 
 @pytest.mark.parametrize("chunks", [None, (700, 2)], ids=["contiguous", "chunks"])
@@ -58,16 +59,16 @@ def test_hdf5(tmp_path, chunks):
     da, h5py = pytest.importorskip("dask.array"), pytest.importorskip("h5py")
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file.create_dataset("x", data=X, chunks=chunks)
-        assert_same(KModes(**OPTIONS).fit(da.from_array(file["x"], chunks=(1100, 3))))
+        assert_as_in_memory(KModes(**OPTIONS).fit(da.from_array(file["x"], chunks=(1100, 3))))
 
 
 def test_a_memory_map(tmp_path):
     np.save(tmp_path / "x.npy", X)
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert isinstance(mapped, np.memmap)
-    assert_same(KModes(**OPTIONS).fit(mapped))
+    assert_as_in_memory(KModes(**OPTIONS).fit(mapped))
     da = pytest.importorskip("dask.array")
-    assert_same(KModes(**OPTIONS).fit(da.from_array(mapped, chunks=(1000, 3))))
+    assert_as_in_memory(KModes(**OPTIONS).fit(da.from_array(mapped, chunks=(1000, 3))))
 
 
 class TestReport:

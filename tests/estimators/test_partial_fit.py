@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+from callbacks import Callback
 from scipy import sparse
 from sklearn import config_context
 from sklearn.cluster import KMeans
@@ -322,10 +323,7 @@ def test_a_fit_counts_by_its_rows(blobs):
 
 
 def test_a_path_that_a_callback_stopped_can_go_on(blobs):
-    class Stopper:
-        def setup(self, estimator, context): ...
-        def teardown(self, estimator, context): ...
-        def on_fit_task_begin(self, estimator, context): ...
+    class Stopper(Callback):
         def on_fit_task_end(self, estimator, context, *, fitted_estimator):
             return context.task_name == "bandwidth" and context.task_id == 1
 

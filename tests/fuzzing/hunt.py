@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import random
 import re
-import resource
 import shutil
 import tempfile
 import time
@@ -91,6 +90,8 @@ def judge(root: str, judged_by: Callable[[Path], str], files: Files) -> tuple[st
 
 def _serve(undamaged: list[Input], last_words: str, pipe: Connection) -> None:
     """Judge what comes through a pipe."""
+    import resource  # which Windows does not have
+
     warnings.simplefilter("ignore")
     os.dup2(os.open(last_words, os.O_WRONLY | os.O_TRUNC | os.O_APPEND), 2)
     for known in undamaged:  # loads code and starts threads, before memory is bounded

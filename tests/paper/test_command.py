@@ -1,19 +1,21 @@
 """The command `modeclust paper`."""
 
 import json
-import re
+from functools import partial
 from pathlib import Path
 
+import command
 import pytest
-from typer.testing import CliRunner
 
-from modeclust.cli.app import app
 from modeclust.cli.options import complete_item
 from modeclust.paper import items, report
 from modeclust.paper.claims import claims_of
 from modeclust.paper.findings import Findings, Measure
 from modeclust.paper.items import ITEMS, check_items
 from modeclust.paper.sources import SETTING
+
+invoke = partial(command.invoke, "paper")
+refused = partial(command.refused, "paper")
 
 
 @pytest.fixture(autouse=True)
@@ -35,22 +37,6 @@ def no_work(monkeypatch):
 def nothing(name, *, quick):
     """Stand in for a script that finds nothing."""
     return Findings({claim: Measure.exactly(float("nan")) for claim in claims_of(name)}, [])
-
-
-def invoke(*arguments, code=0):
-    result = CliRunner().invoke(app, ["paper", *arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
-
-
-def refused(*arguments):
-    """Return the one line that the command answers to bad input."""
-    result = invoke(*arguments, code=2)
-    assert result.stdout == ""
-    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
-    return result.stderr
 
 
 def test_list_names_every_item():

@@ -1,6 +1,5 @@
 """What an iteration costs."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -18,8 +17,6 @@ from modeclust.paper.iterations import (
     SHIFT,
     shift_rows,
 )
-
-mpl.use("agg")
 
 
 @pytest.fixture(scope="module")

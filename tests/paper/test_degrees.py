@@ -1,18 +1,13 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from modeclust.paper.claims import claims_of
 from modeclust.paper.degrees import PANELS, reproduce
 
-mpl.use("agg")
-
 
 @pytest.fixture(scope="module")
 def findings():
-    yield reproduce(quick=True)
-    plt.close("all")
+    return reproduce(quick=True)
 
 
 def test_modes_separate_the_graphs_and_means_do_not(findings):

@@ -1,6 +1,5 @@
 """Landmarks on the Swiss roll, and spectral clustering."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,8 +10,6 @@ from modeclust.paper.claims import judge
 from modeclust.paper.manifolds import reproduce
 from modeclust.paper.spectral import draw_rows, embed_spectrally, off_sphere
 from modeclust.paper.swiss_roll import distances_to_roll, nearest_rows_within, place_landmarks
-
-mpl.use("agg")
 
 
 @pytest.fixture(scope="module")

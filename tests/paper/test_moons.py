@@ -1,5 +1,3 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -16,13 +14,10 @@ from modeclust.paper.moons import (
 )
 from modeclust.paper.typicality import density_ranks
 
-mpl.use("agg")
-
 
 @pytest.fixture(scope="module")
 def findings():
-    yield reproduce(quick=True)
-    plt.close("all")
+    return reproduce(quick=True)
 
 
 def test_modes_lie_on_the_moons_and_means_do_not(findings):

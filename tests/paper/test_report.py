@@ -1,11 +1,9 @@
 """The report: pictures, numbers and a page."""
 
 import json
-import os
 from html.parser import HTMLParser
 
 import pytest
-from browser import OPTIONS, find_browser
 
 from modeclust.paper import report
 from modeclust.paper.claims import VERDICTS, claims_of
@@ -163,29 +161,21 @@ def test_pictures_of_others_are_not_owned():
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1200, "light")])
-def test_page_in_a_browser(width, scheme, hostile):
-    executable = find_browser()
-    if executable is None:
-        reason = "left out: the tests of the page, which need Chromium (python tests/browser.py)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-    from playwright.sync_api import sync_playwright
-
+def test_page_in_a_browser(width, scheme, hostile, chromium):
     folder, _ = hostile
     troubles = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=OPTIONS)
-        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        page.on("console", lambda message: troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("requestfailed", lambda request: troubles.append(request.url))
-        page.goto((folder / "index.html").as_uri())
-        assert page.title() == "The K-modes paper, reproduced"
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        loaded = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
-        assert page.evaluate(loaded)
-        page.click("nav a")
-        assert page.url.endswith("#gaussians")
-        browser.close()
+    page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("requestfailed", lambda request: troubles.append(request.url))
+    page.goto((folder / "index.html").as_uri())
+    assert page.title() == "The K-modes paper, reproduced"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    loaded = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
+    assert page.evaluate(loaded)
+    page.click("nav a")
+    assert page.url.endswith("#gaussians")
+    page.close()
     assert troubles == []
 
 

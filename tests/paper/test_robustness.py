@@ -1,8 +1,3 @@
-import matplotlib as mpl
-
-mpl.use("agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -20,8 +15,7 @@ from modeclust.paper.robustness_trials import Decade, farthest, share_lower, sig
 
 @pytest.fixture(scope="module")
 def quick():
-    yield reproduce(quick=True)
-    plt.close("all")
+    return reproduce(quick=True)
 
 
 def test_every_claim_is_measured(quick):

@@ -1,5 +1,3 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -15,8 +13,6 @@ from modeclust.paper.rotated_ones import (
     typical_ones,
 )
 from modeclust.paper.sources import SETTING, Source
-
-mpl.use("agg")
 
 
 def bar(size=16):
@@ -34,8 +30,7 @@ def findings(request, monkeypatch):
     if request.param == "missing":
         (told,) = findings.stand_ins.values()
         assert told.startswith("USPS is missing")
-    yield findings
-    plt.close("all")
+    return findings
 
 
 def test_the_mode_is_a_one_and_the_mean_is_not(findings):

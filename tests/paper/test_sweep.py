@@ -1,10 +1,6 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 
 from modeclust.paper.sweep import Sweep, draw_sweeps
-
-mpl.use("agg")
 
 X, CLASSES = np.array([[0.0], [0.1], [5.0], [5.1]]), np.array([0, 0, 1, 1])
 
@@ -30,4 +26,3 @@ def test_every_sweep_is_drawn():
     np.testing.assert_array_equal(left.lines[2].get_ydata(), [4, 2, 1])
     np.testing.assert_array_equal(left.lines[3].get_xdata(), [1.0])
     np.testing.assert_allclose(right.lines[2].get_ydata(), [0, 1, 0])
-    plt.close("all")

@@ -1,8 +1,3 @@
-import matplotlib as mpl
-
-mpl.use("agg")
-
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -18,8 +13,7 @@ from modeclust.paper.usps_sample import nearest_pair
 def quick():
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("MODECLUST_DATA", raising=False)  # the same data everywhere
-        yield reproduce(quick=True)
-    plt.close("all")
+        return reproduce(quick=True)
 
 
 def test_every_claim_is_measured(quick):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -7,16 +8,6 @@ from scipy import sparse
 
 from modeclust.rows.graph_step import BoundStep, LaplacianStep, ProjectStep, project
 from modeclust.rows.memory import MemoryRows
-
-
-def projected(V):
-    """Sort, find the last coordinate that stays positive, and take off what is too much."""
-    ordered = -np.sort(-V, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1
-    places = np.arange(1, V.shape[1] + 1)
-    last = np.count_nonzero(ordered - excess / places > 0, axis=1)
-    level = excess[np.arange(len(V)), last - 1] / last
-    return np.maximum(V - level[:, None], 0)
 
 
 @settings(deadline=None)
@@ -34,7 +25,7 @@ def test_the_projection_is_the_nearest_point_of_the_simplex(V):
     scale = max(1.0, np.abs(V).max())
     assert np.all(found >= 0)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12 * scale * V.shape[1])
-    np.testing.assert_allclose(found, projected(V), atol=1e-12 * scale * V.shape[1])
+    np.testing.assert_allclose(found, reference.project(V), atol=1e-12 * scale * V.shape[1])
 
 
 def test_projections_by_hand():
@@ -71,7 +62,7 @@ def test_a_projected_step_agrees_with_the_formula(problem):
         rows.reduce(step)
     Y = Z + 0.4 * (Z - before)
     slope = 2 * 0.7 * (degrees[:, None] * Y - W @ Y) - g
-    np.testing.assert_allclose(following, projected(Y - 0.05 * slope), atol=1e-12)
+    np.testing.assert_allclose(following, reference.project(Y - 0.05 * slope), atol=1e-12)
 
 
 def test_products_and_energy_agree_with_the_formula(problem):

@@ -62,7 +62,7 @@ def test_sample_leaves_out_rows_without_weight():
         assert len(rows.sample(4, np.random.RandomState(0)).X) == 4
 
 
-def test_distinct_rows_of_all(rng):
+def test_distinct_rows_of_all():
     X = np.zeros((20_000, 2))
     X[[3, 17_000]] = [1.0, 5.0]
     X[12_345] = [2.0, 2.0]

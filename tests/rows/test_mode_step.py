@@ -105,7 +105,7 @@ def test_no_bandwidth_underflows(rng):
             assert set(labels) == {0, 1}
 
 
-def test_rows_ever_nearer_than_the_last_tile(rng):
+def test_rows_ever_nearer_than_the_last_tile():
     # Each tile brings smaller t than all before: the reference follows, and nothing is lost.
     X = np.geomspace(1e3, 1e-3, 20_000)[:, None] * [1.0, -1.0]
     centroids = np.zeros((1, 2))

@@ -1,20 +1,9 @@
 from dataclasses import replace
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from modeclust import KModes
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    import matplotlib.pyplot as plt
-
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -1,15 +1,9 @@
 import numpy as np
 import pytest
+from reference import PROFILES
 
 from modeclust.show import density
 from modeclust.show.density import Ground
-
-PROFILES = {
-    "gaussian": lambda t: np.exp(-t / 2),
-    "epanechnikov": lambda t: np.maximum(0, 1 - t),
-    "biweight": lambda t: np.maximum(0, 1 - t) ** 2,
-    "cauchy": lambda t: 1 / (1 + t),
-}
 
 
 def plain(ground, places, labels, n_clusters, bandwidth):

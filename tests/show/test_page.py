@@ -4,7 +4,6 @@ import base64
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from browser import OPTIONS, find_browser
 from PIL import Image
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
@@ -26,20 +24,6 @@ HOSTILE = [
     "=cmd|' /C calc'!A0",
     "שלום עולם",
 ]
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = find_browser()
-    if path is None:
-        reason = "left out: the tests of the page, which need Chromium (python tests/browser.py)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=OPTIONS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -255,8 +255,10 @@ def test_an_empty_cluster(blobs, emptied, n_features):
 def test_constant_rows(n_features):
     X = np.full((8, n_features), 2.0)
     model = KModes(1).fit(X)
-    drawn(model, X)
-    drawn(model, X, bandwidth=np.inf)
+    display, means = drawn(model, X), drawn(model, X, bandwidth=np.inf)
+    for marks in (display.stars_, display.modes_, means.stars_):
+        assert len(places(marks)) == 1
+        assert np.isfinite(places(marks)).all()
 
 
 def test_the_axes_given_are_respected(blobs):

@@ -12,7 +12,6 @@ from modeclust import KModes
 from modeclust.show import summary as summary_module
 from modeclust.show.exemplars import nearest_by
 from modeclust.show.report import Report
-from modeclust.show.sampling import sample_by_cluster
 from modeclust.show.summary import summarize
 
 
@@ -187,15 +186,6 @@ def test_many_features_are_drawn_by_principal_components(blobs, constant):
         centered = X - X.mean(axis=0)
         _, _, axes = np.linalg.svd(centered, full_matrices=False)
         np.testing.assert_allclose(np.abs(told["places"][0]), np.abs(centered @ axes[0]), atol=1e-4)
-
-
-def test_sampling_keeps_small_clusters_and_shares():
-    labels = np.repeat([0, 1, 2], [8_000, 1_990, 10])
-    rows = sample_by_cluster(labels, 3, 1_000)
-    counts = np.bincount(labels[rows])
-    assert counts.tolist() == [800, 199, 10]
-    assert len(np.unique(rows)) == len(rows)
-    np.testing.assert_array_equal(sample_by_cluster(labels, 3, 10_000), np.arange(10_000))
 
 
 @pytest.mark.parametrize(
