@@ -35,7 +35,7 @@ $(BROWSER): $(INSTALLED)
 	@touch $@
 
 test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
-	$(BIN)/pytest -n 2 -m $(QUICK)
+	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK)
 
 test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 	$(BIN)/pytest -m slow
@@ -43,10 +43,10 @@ test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
 	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
-	.venv/lowest/bin/pytest -n 2 -m $(QUICK)
+	.venv/lowest/bin/pytest -n 2 --dist worksteal -m $(QUICK)
 
 coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests reach; fails below the floor
-	$(BIN)/pytest -n 2 -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
+	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
 
 MINUTES ?= 10
 fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz
