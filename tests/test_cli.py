@@ -560,7 +560,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path):
 
 
 @pytest.mark.posix
-def test_predict_and_info_in_processes_of_their_own(here):
+def test_predict_and_info_in_processes_of_their_own(here, monkeypatch):
     invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
     done = run("predict", "iris.modes", "iris.csv", "-o", "new.csv", cwd=here)
     assert (done.returncode, done.stderr) == (0, "")
@@ -573,6 +573,7 @@ def test_predict_and_info_in_processes_of_their_own(here):
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # it writes files too
     done = run("predict", "iris.modes", "iris.csv", "-o", "full.csv", cwd=here, preexec_fn=limit)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"error: File too large .*'full\.csv'\n", done.stderr)
