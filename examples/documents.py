@@ -148,5 +148,5 @@ for ax, k in zip(axes, np.argsort(-moved)[:3], strict=True):
     ax.scatter(mode[shown], places, color=COLORS[0], label="mode")
     ax.set_yticks(places, terms[shown])
     ax.set(title=f"cluster {k}", xlabel="weight of the term")
-axes[0].legend(loc="lower right", fontsize="small")
+axes[-1].legend(loc="lower right", fontsize="small")
 plt.show()

@@ -1,6 +1,6 @@
-"""Fits of every kind, one after the other: `python many_fits.py KIND FIRST MORE`.
+"""Fits of every kind, one after the other: `python many_fits.py KIND TIMES FITS`.
 
-Prints how many bytes of memory the process holds after the first fits, and after as many more.
+Prints how many bytes of memory the process holds, so many times, after so many fits each.
 """
 
 import ctypes
@@ -61,13 +61,12 @@ def held():
     return int(pages) * resource.getpagesize()
 
 
-def main(kind, first, more):
+def main(kind, times, fits):
     with tempfile.TemporaryDirectory() as folder:
-        for i in range(first + more):
-            if i == first:
-                before = held()
-            KINDS[kind](i, Path(folder))
-        print(before, held())
+        for turn in range(times):
+            for i in range(fits):
+                KINDS[kind](turn * fits + i, Path(folder))
+            print(held())
 
 
 if __name__ == "__main__":
