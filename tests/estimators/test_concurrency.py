@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -150,6 +151,23 @@ for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities
         run = [sys.executable, "-W", "error", "-c", code]
         output = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     assert output.split() == ["1", "0"] * 3
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="left out: this Python has a GIL"
+)
+def test_a_python_without_gil_stays_without():
+    code = """
+import sys
+from fits import ESTIMATORS, bits
+for name in ESTIMATORS:
+    bits(name, 2)
+print(sys._is_gil_enabled())
+"""
+    variables = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    run = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(run, env=variables, check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.posix
