@@ -38,7 +38,7 @@ test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK)
 
 test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest

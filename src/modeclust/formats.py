@@ -248,7 +248,7 @@ def _read_mtx(path: Path) -> ArrayColumns:
     n_lines = content.count(b"\n")
     if n_entries > 2 * n_lines:  # of a symmetric matrix one half is written
         raise TableError(f"its head says {n_entries} numbers, and it has {n_lines} lines")
-    return ArrayColumns(mmread(io.BytesIO(content)), {})
+    return ArrayColumns(mmread(io.BytesIO(content), spmatrix=False), {})
 
 
 def _frame_writer(kind: str, **options: Any) -> Writer:
