@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 
-from modeclust import KModes, kmodes_path
+from modeclust import KModes, MeanShift, estimate_bandwidth, kmodes_path
 from modeclust.kernels import KERNELS
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.mode_step import ModeStep
@@ -308,3 +308,22 @@ def test_a_mapped_file_with_an_offset_is_not_read_whole(tmp_path):
     np.testing.assert_array_equal(rows[5:7], Units.of(X).inward(X)[5:7])
     expected, found = (fit(source, 3, bandwidth="knn", max_iter=2000) for source in (X, mapped))
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
+
+
+@pytest.mark.parametrize("n_rows", range(3, 13))
+def test_rounding_of_weights_is_no_spread_of_equal_rows(n_rows):
+    X = np.full((n_rows, 1), 5.0)
+    weight = np.random.default_rng(1).choice([0.3, 0.6], n_rows)  # they sum to a bit more or less
+    for rule in ("silverman", "scott"):
+        assert estimate_bandwidth(X, rule, sample_weight=weight) == 1
+    model = KModes(1, bandwidth=1.0, n_bandwidths=1).fit(X, sample_weight=weight)
+    assert model.path_.objectives.max() <= 1
+    assert model.score(X, sample_weight=weight) <= 1
+    assert MeanShift(1.0, kernel="biweight").fit(X, sample_weight=weight).density_ <= 1
+
+
+def test_modes_of_mean_shift_are_among_the_rows():
+    X = np.random.default_rng(0).integers(0, 2, size=(200, 4)).astype(float)
+    model = MeanShift(1.0, kernel="biweight").fit(X)
+    assert model.cluster_centers_.min() >= -1e-15
+    assert model.cluster_centers_.max() <= 1 + 1e-15

@@ -83,7 +83,8 @@ class Density:
             self.largest_norm,
         )
         sums = self.rows.reduce(step)
-        return sums.moved(places), sums.density / self.weight, sums.smallest
+        # Of equal rows it is 1, but for rounding.
+        return sums.moved(places), np.minimum(sums.density / self.weight, 1.0), sums.smallest
 
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
         """Return an upper bound on the smallest t at places that moved so far from others."""
@@ -221,7 +222,8 @@ class _Walk:
         there[fell] = self._plain[fell]
         arrived = rose & (lengths <= tol * bandwidth)
         self.converged[self.active[arrived]] = True
-        self.places[self.active] = np.where(arrived[:, None], here, there)
+        # A plain step ends among the rows, which a longer one or a nudge may have left.
+        self.places[self.active] = np.where(arrived[:, None], moved, there)
         moves = _lengths(there - here)
         self._reach = self._ground.reach_after(reach, moves)
         self._plain, self._step = moved, step

@@ -25,6 +25,8 @@ ROUNDING = 1e-15
 WORN = 1e-3
 # And those of all clusters, where one mean is off by this much beside its coordinates.
 DRIFTED = 1e-7
+# Rows that differ from their mean by less, beside its length, may all be equal.
+NO_SPREAD = 1e-12
 
 
 class State(NamedTuple):
@@ -239,8 +241,14 @@ def _sizes(centroids: Centers) -> npt.NDArray[np.float64]:
 def spread(rows: Rows) -> float:
     """Return the weighted variance of the rows, averaged over the features."""
     origin = np.zeros((1, rows.n_features))
-    sums = assign(rows, assign(rows, origin).moved(origin))
-    return float(sums.inertia / sums.mass[0] / rows.n_features)
+    mean = assign(rows, origin).moved(origin)
+    sums = assign(rows, mean)
+    inertia = sums.inertia
+    if inertia <= sums.mass[0] * (NO_SPREAD * np.linalg.norm(mean)) ** 2:
+        # Equal rows differ from their mean by its rounding, and from each other by nothing.
+        row = rows.sample(1, np.random.RandomState(0)).dense()
+        inertia = min(inertia, assign(rows, row).inertia)
+    return float(inertia / sums.mass[0] / rows.n_features)
 
 
 def _refill_empty(rows: Rows, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
@@ -277,7 +285,7 @@ def _state(
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
-        objective=(sums.objective_there if there else sums.objective) / sums.weight,
+        objective=sums.mean_objective(there=there),
         inertia=sums.inertia,
         counts=sums.counts,
         nearest=sums.nearest,

@@ -472,7 +472,7 @@ class KModes(
         with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
             inverse = inverse_square(self.bandwidth_ / units.scale)
             sums = rows.reduce(ModeStep(centroids, KERNELS[self.kernel], inverse))
-        return float(sums.objective / sums.weight)
+        return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
         """Return pairs of clusters between whose modes the density does not dip.

@@ -57,6 +57,11 @@ class ModeSums:
             reached_there=np.zeros(n_clusters, dtype=np.bool_),
         )
 
+    def mean_objective(self, *, there: bool = False) -> float:
+        """Return the objective over the sum of q: at most 1, which rounding could exceed."""
+        objective = self.objective_there if there else self.objective
+        return float(min(objective / self.weight, 1.0))
+
     def merge(self, other: Self) -> None:
         """Add the sums of rows that come after these."""
         merge_references(
