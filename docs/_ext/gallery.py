@@ -13,7 +13,7 @@ ORDER = (
     "spectral",
     "degrees",
     "moons_and_spirals",
-    "sensors",
+    "measurements",
     "grid_search",
     "dask_cluster",
 )
