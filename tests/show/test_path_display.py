@@ -96,10 +96,13 @@ def test_local_scales_of_an_adaptive_model_are_found_anew(blobs):
     model = clone(PLAIN).set_params(adaptive=True).fit(blobs)
     scales = estimate_bandwidth(blobs, local=True) / estimate_bandwidth(blobs)
     found = PathDisplay.from_estimator(model, blobs).densities
-    given = PathDisplay.from_estimator(model, blobs, sample_scale=scales).densities
+    by_hand = clone(PLAIN).fit(blobs, sample_scale=scales)
+    given = PathDisplay.from_estimator(by_hand, blobs, sample_scale=scales).densities
     plain = PathDisplay.from_estimator(clone(PLAIN).fit(blobs), blobs).densities
     np.testing.assert_allclose(found, given, rtol=1e-6)
     assert not np.allclose(found, plain, rtol=0.01)
+    with pytest.raises(ValueError, match="sample_scale cannot be given with adaptive=True"):
+        PathDisplay.from_estimator(model, blobs, sample_scale=scales)
 
 
 @pytest.mark.parametrize("rule", ["knn", "likelihood", 0.5])

@@ -155,8 +155,7 @@ class PathDisplay:
         sample_weight : array-like of shape (n_samples,), default=None
             The weights that it was fitted with.
         sample_scale : array-like of shape (n_samples,), default=None
-            The local scales that it was fitted with; those of ``adaptive=True`` are found
-            anew where none are given.
+            Local scales that it was fitted with; made anew where it is adaptive.
         ax : matplotlib Axes, default=None
             Where to draw; by default a new figure.
         **looks : dict
@@ -170,7 +169,8 @@ class PathDisplay:
         path = path_of(estimator)
         fitted = Fitted.of(estimator, X, bandwidth, feature_names)
         X, labels = fitted.X, fitted.labels
-        weight, scale = check_weights(sample_weight, X), check_scales(sample_scale, X)
+        weight = check_weights(sample_weight, X)
+        scale = check_scales(sample_scale, X, adaptive=getattr(estimator, "adaptive", False))
         view = Projection.of(X, fitted.feature_names)
         points = view.forward(X)
         trails = np.stack([view.forward(c) for c in path.centers[: fitted.step + 1]])
