@@ -104,7 +104,8 @@ def test_residents_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
 
 @pytest.mark.posix
 @pytest.mark.parametrize("delay", [0.0, pytest.param(0.02, marks=pytest.mark.slow)])
-def test_a_worker_killed_in_a_pass(client, monkeypatch, delay):
+def test_a_worker_killed_in_a_pass(client, monkeypatch, caplog, delay):
+    caplog.set_level("INFO", "modeclust")
     rows = da.from_array(X, chunks=(150, 3))
     whole = MODEL.fit(rows).path_.centers.tobytes()
     original, calls = Residents.reduce, []
@@ -119,6 +120,7 @@ def test_a_worker_killed_in_a_pass(client, monkeypatch, delay):
     monkeypatch.setattr(Residents, "reduce", fatal)
     assert MODEL.fit(rows).path_.centers.tobytes() == whole
     assert len(calls) > 20  # they were called together again
+    assert "A pass goes by tasks" in caplog.text
 
 
 def test_two_fits_at_once(client):

@@ -4,6 +4,7 @@ Passes are tasks, one for each chunk; where a cluster keeps the chunks in memory
 those who have them (`residents`), which spares the scheduler's time. Both give the same bits.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Self
@@ -35,6 +36,8 @@ from modeclust.rows.sample import Sample
 from modeclust.rows.units import Units
 
 Doubles = npt.NDArray[np.float64]
+
+logger = logging.getLogger(__name__)
 
 # Chunks are kept in memory where they take at most this share of it.
 SHARE_OF_MEMORY = 0.5
@@ -128,6 +131,7 @@ class DaskRows:
         try:
             yield
         except Exception:  # whatever it is: what is wrong with a step comes up again in tasks
+            logger.info("A pass goes by tasks: those who have the chunks failed.", exc_info=True)
             self._dismiss()
             self._n_losses += 1
 
