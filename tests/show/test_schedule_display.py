@@ -104,3 +104,11 @@ def test_models_without_a_path_are_refused(blobs):
         ScheduleDisplay.from_estimator(KModes())
     with pytest.raises(ValueError, match="MeanShift has not; pass a fitted KModes"):
         ScheduleDisplay.from_estimator(MeanShift(bandwidth=1.0).fit(blobs))
+
+
+@pytest.mark.parametrize("unit", [1e-250, 1e250])
+def test_bandwidths_far_from_1(unit):
+    display = ScheduleDisplay.from_path(path([np.inf, 4 * unit, 2 * unit]))
+    display.figure_.canvas.draw()
+    broken = display.axes_[0].lines[-1].get_xdata()[0]
+    assert 4 * unit < broken < display.objective_line_.get_xdata()[0]

@@ -212,4 +212,4 @@ class ScheduleDisplay:
             panel.spines[["top", "right"]].set_visible(False)
             if np.isinf(self.bandwidths[0]) and len(places) > 1:
                 # The axis is broken between K-means and the first finite bandwidth.
-                panel.axvline(np.sqrt(places[0] * places[1]), color="0.6", ls=":", lw=1)
+                panel.axvline(np.sqrt(places[0]) * np.sqrt(places[1]), color="0.6", ls=":", lw=1)
