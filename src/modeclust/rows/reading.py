@@ -91,7 +91,7 @@ class CentroidLayouts:
         columns = rounded = np.empty((0, 0), dense_dtype or np.float64)
         if by_columns or dense_dtype is not None:
             with np.errstate(over="ignore"):  # the search sees to it
-                rounded = self._rows.astype(columns.dtype)
+                rounded = self._rows.astype(columns.dtype, copy=False)
         if by_columns:
             columns, rounded = np.ascontiguousarray(rounded.T), columns
         return Centroids(self._rows, columns, rounded, self._norms)

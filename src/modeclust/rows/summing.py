@@ -26,8 +26,10 @@ def means(
     otherwise: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Return totals / mass, and the rows of `otherwise` where there is no mass."""
-    pulled = mass[:, None] > 0
-    return np.divide(totals, mass[:, None], out=otherwise.copy(), where=pulled)
+    pulled = mass > 0
+    found: npt.NDArray[np.float64] = totals / np.where(pulled, mass, 1.0)[:, None]
+    found[~pulled] = otherwise[~pulled]
+    return found
 
 
 def add_tile(
