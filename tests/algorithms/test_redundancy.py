@@ -53,8 +53,15 @@ def test_pairs_come_with_the_highest_ratio_first():
 
 def test_the_largest_of_each_group_stays():
     counts = np.array([5, 9, 1, 7, 7])
-    assert representatives([(0, 1), (1, 2), (3, 4)], counts).tolist() == [1, 3]
+    assert representatives([(0, 1), (1, 2), (3, 4), (0, 2)], counts).tolist() == [1, 3]
     assert representatives([], counts).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_chain_of_pairs_is_cut_where_it_is_weakest():
+    counts = np.array([5, 9, 1, 7, 7])
+    assert representatives([(1, 2), (0, 1)], counts).tolist() == [0, 1, 3, 4]
+    assert representatives([(0, 1), (1, 2)], counts).tolist() == [1, 2, 3, 4]
+    assert representatives([(0, 1), (2, 3), (1, 2), (0, 2), (1, 3)], counts).tolist() == [1, 3, 4]
 
 
 def test_many_modes_are_compared_with_their_nearest_only(rng):

@@ -5,6 +5,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes, estimate_bandwidth, kmodes_path
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
@@ -271,6 +272,17 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
         model.merge_redundant(X[:50])
     np.testing.assert_array_equal(merged.predict(X), merged.labels_)
     assert model.n_clusters == 4
+
+
+def test_a_cluster_between_two_does_not_merge_them():
+    X, y = make_blobs(300, 2, centers=4, random_state=4)
+    model = KModes(5, random_state=0, n_init=5, n_bandwidths=8).fit(X)
+    one, other = model.redundant_clusters()
+    first, last = set(one) ^ set(other)  # the ends of a chain
+    assert model.redundancy_[first, last] < 0.5
+    merged = model.merge_redundant(X)
+    assert merged.n_clusters == 4
+    assert adjusted_rand_score(y, merged.labels_) > 0.9
 
 
 def test_redundancy_needs_a_density():

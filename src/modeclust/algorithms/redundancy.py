@@ -1,9 +1,10 @@
 """Redundant clusters: pairs of modes with no dip in the density between them."""
 
+from itertools import product
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.solve import State, inverse_square
@@ -56,14 +57,21 @@ def redundant_pairs(ratios: sparse.csr_array, threshold: float) -> list[tuple[in
 def representatives(
     pairs: list[tuple[int, int]], counts: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.intp]:
-    """Return the largest cluster of each group that `pairs` join, in increasing order."""
-    n_clusters = len(counts)
-    links = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    graph = sparse.coo_array((np.ones(len(links)), links.T), shape=(n_clusters, n_clusters))
-    _, group = connected_components(graph, directed=False)
-    order = np.lexsort((np.arange(n_clusters), -counts))
-    _, first = np.unique(group[order], return_index=True)
-    return np.sort(order[first])
+    """Return the largest cluster of each group of redundant ones, in increasing order.
+
+    Any two clusters of a group are one of the `pairs`, of which the first are joined first. A
+    chain of pairs is no group: between the clusters at its ends there may be a dip.
+    """
+    redundant = set(pairs)
+    groups = [[k] for k in range(len(counts))]  # of each cluster, one list for all in it
+    for i, j in pairs:
+        between = product(groups[i], groups[j])
+        if all((min(pair), max(pair)) in redundant for pair in between):
+            joined = groups[i] + groups[j]
+            for k in joined:
+                groups[k] = joined
+    kept = {max(group, key=lambda k: (counts[k], -k)) for group in groups}
+    return np.array(sorted(kept), dtype=np.intp)
 
 
 def _nearby_pairs(modes: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
