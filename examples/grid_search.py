@@ -3,8 +3,8 @@ Bandwidth and K by grid search
 ==============================
 
 :class:`modeclust.KModes` works in ``GridSearchCV`` as any estimator does. What to search by is the
-question: its own ``score`` cannot compare bandwidths. Classes can, where some are known, and so
-can the likelihood of held-out rows, where none are.
+question: its own ``score`` can compare neither bandwidths nor K. Classes can, where some are known,
+and the likelihood of held-out rows can tell bandwidths apart, where none are.
 """
 
 import matplotlib.pyplot as plt
@@ -33,11 +33,14 @@ bandwidths = np.geomspace(0.25, 16, 7)
 # %%
 # With ``scoring=None`` a grid search takes the estimator's ``score``: the mean kernel value of a
 # row at its nearest mode. That grows with the bandwidth whatever the data, since a wider kernel is
-# higher everywhere but at its centre. A search by it ends at the largest bandwidth of the grid.
+# higher everywhere but at its centre; and with K, since one of more modes is nearer. A search by it
+# ends at the largest of the grid.
 
 model = KModes(n_clusters=3, n_init=5, random_state=0)
 by_score = GridSearchCV(model, {"bandwidth": bandwidths}, cv=3).fit(X)
 print(f"by score: bandwidth {by_score.best_params_['bandwidth']:g}, the largest")
+of_numbers = GridSearchCV(model.set_params(bandwidth=1.0), {"n_clusters": numbers}, cv=3).fit(X)
+print(f"by score: K = {of_numbers.best_params_['n_clusters']}, the largest")
 
 # %%
 # Classes of the rows can be compared with clusters at any bandwidth and for any K. The adjusted

@@ -451,7 +451,8 @@ class KModes(
         """Return the objective of the modes on `X`, over the sum of its weights.
 
         It is the mean kernel value at each row's nearest mode, between 0 and 1. It grows with
-        the bandwidth, up to 1 at an infinite one, and so cannot choose between bandwidths.
+        the bandwidth, up to 1 at an infinite one, and with the number of modes, and so can
+        choose neither.
 
         Parameters
         ----------
@@ -512,9 +513,9 @@ class KModes(
     ) -> Self:
         """Return a new model in which redundant clusters are one.
 
-        Of each group of redundant clusters the mode of the largest is kept, and K-modes runs
-        again from the modes kept, at this model's bandwidth; and so on until no two clusters
-        are redundant.
+        Of each group of clusters that are redundant with one another, the mode of the largest
+        is kept, and K-modes runs again from the modes kept, at this model's bandwidth; and so on
+        until no two clusters are redundant.
 
         Parameters
         ----------
