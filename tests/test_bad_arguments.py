@@ -244,6 +244,7 @@ CLUSTERS = [
     *count("n_clusters"),
     bad(11, "n_clusters=11 is more than the number of rows of X, n_samples=10; lower"),
 ]
+NO_RULES = ("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7")
 START_BANDWIDTH = [
     *positive("start_bandwidth"),
     bad(0.5, "start_bandwidth must be finite and greater than the target bandwidth, 1, got 0.5"),
@@ -404,7 +405,7 @@ def nearly_symmetric():
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
-        "bandwidth": positive("bandwidth", "magic", None),
+        "bandwidth": positive("bandwidth", "magic", *NO_RULES, None),
         "adaptive": switch("adaptive"),
         "n_bandwidths": count("n_bandwidths"),
         "start_bandwidth": [
@@ -478,7 +479,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(1e200 * W, "affinity must be between 1e-100 and 1e.100 .* got 1e.200"),
         ],
         "affinity_bandwidth": positive("affinity_bandwidth", np.inf),
-        "bandwidth": positive("bandwidth", "magic", np.inf, None),
+        "bandwidth": positive("bandwidth", "magic", *NO_RULES, np.inf, None),
         "start_bandwidth": [*START_BANDWIDTH, *by_rule("start_bandwidth", np.inf, None)],
         "n_bandwidths": count("n_bandwidths"),
         "solver": by_rule("solver", "magic", None),
@@ -499,7 +500,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "LaplacianKModes.save": {"path": FILE_TO_WRITE},
     "MeanShift": {
         **CLIMBS,
-        "bandwidth": positive("bandwidth", "magic", np.inf, None),
+        "bandwidth": positive("bandwidth", "magic", *NO_RULES, np.inf, None),
         "n_clusters": [
             *by_rule("n_clusters", 0, 2.5, "many"),
             bad(11, "n_clusters=11 is more than the number of rows of X, n_samples=10; lower"),
@@ -761,8 +762,8 @@ JOB = {
         ("151", "n_clusters=151 is more than the number of rows of X, n_samples=150"),
     ],
     "bandwidth": [
-        (value, f"--bandwidth must be a number > 0, inf or one of knn, .* got '{value}'")
-        for value in ("0", "-1", "nan", "wide")
+        (value, f"--bandwidth must be a number > 0, inf, one of knn, .* got '{value}'")
+        for value in ("0", "-1", "nan", "wide", "knn/", "knn/0")
     ],
     "kernel": [("triangle", "'--kernel': .*'triangle' is not one of 'gaussian', ")],
     "columns": [

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
 
+from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.dask_input import check_chunks, check_column
 from modeclust.kernels import KERNELS
 from modeclust.rows.chunks import Chunks, Column, is_dask
@@ -23,6 +24,24 @@ LARGEST_SCALE_RATIO = 1e50
 ROUNDING = 1e-10
 # Of what is multiplied and summed.
 SMALLEST, LARGEST = 1e-100, 1e100
+
+
+class BandwidthRule(StrOptions):
+    """The names of the rules for bandwidths, and parts of them such as "knn/3"."""
+
+    def __init__(self) -> None:
+        super().__init__(set(RULES))
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `val` is a rule or a part of one."""
+        try:
+            return isinstance(val, str) and bool(parse_rule(val))
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} or a part of one of them such as 'knn/3'"
+
 
 POSITIVE = Interval(Real, 0, None, closed="right")
 FINITE = Interval(Real, 0, None, closed="neither")

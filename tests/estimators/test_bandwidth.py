@@ -4,9 +4,10 @@ import reference
 from scipy import sparse
 from scipy.stats import gaussian_kde
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity
 
-from modeclust import KModes, estimate_bandwidth
+from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth
 from modeclust.algorithms.bandwidth import RULES
 
 rules = pytest.mark.parametrize("rule", RULES)
@@ -169,3 +170,38 @@ def test_the_estimator_samples_the_same_rows_as_the_function(rng):
     X = rng.normal(size=(8000, 2))
     model = KModes(2, n_init=1, n_bandwidths=1, max_iter=1000, random_state=0).fit(X)
     assert model.bandwidth_ == estimate_bandwidth(X, random_state=0)
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+@rules
+def test_a_part_of_a_rule_is_what_it_gives_over_a_number(rule, adaptive):
+    X = load_iris().data
+    whole = estimate_bandwidth(X, rule)
+    for text, divisor in [(f"{rule}/3", 3), (f"{rule}/0.5", 0.5), (f"{rule}/1", 1)]:
+        options = {"n_init": 1, "n_bandwidths": 3, "random_state": 0, "adaptive": adaptive}
+        by_part = KModes(3, bandwidth=text, **options).fit(X)
+        by_number = KModes(3, bandwidth=whole / divisor, **options).fit(X)
+        assert by_part.bandwidth_ == whole / divisor
+        assert by_part.path_.centers.tobytes() == by_number.path_.centers.tobytes()
+
+
+def test_every_estimator_takes_a_part_of_a_rule():
+    X = load_iris().data
+    half = estimate_bandwidth(X) / 2
+    assert MeanShift("knn/2").fit(X).bandwidth_ == half
+    assert LaplacianKModes(3, bandwidth="knn/2", n_init=1).fit(X).bandwidth_ == half
+    search = GridSearchCV(
+        KModes(3, n_init=1, n_bandwidths=2, random_state=0),
+        {"bandwidth": ["knn", "knn/2"]},
+        scoring="adjusted_rand_score",
+    )
+    assert search.fit(X, load_iris().target).best_params_["bandwidth"] in ("knn", "knn/2")
+
+
+def test_a_part_of_a_rule_of_chunks():
+    da = pytest.importorskip("dask.array")
+    X = load_iris().data
+    model = KModes(3, bandwidth="knn/4", n_init=1, n_bandwidths=2, random_state=0)
+    assert model.fit(da.from_array(X, chunks=(50, 4))).bandwidth_ == pytest.approx(
+        estimate_bandwidth(X) / 4, rel=1e-12
+    )

@@ -29,6 +29,8 @@ Doubles = npt.NDArray[np.float64]
 RULES = ("knn", "silverman", "scott", "likelihood")
 # Neighbour distances are averaged over at most this many rows (found among all rows).
 N_SAMPLES = 5000
+# A rule can be divided by at most this, and multiplied by as much.
+MOST_PARTS = 1e6
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
 # Rows this near are the same, in units in which no coordinate is beyond 1e12: squares of scales and
@@ -36,6 +38,25 @@ LIKELIHOOD_ROWS = 2000
 SAME = 1e-38
 # A mapped file is read in pieces of about this many numbers.
 PIECE = 2**23
+
+
+def parse_rule(text: str) -> tuple[str, float]:
+    """Return the name of a rule, and what its bandwidth is to be divided by.
+
+    >>> parse_rule("knn"), parse_rule("knn/3")
+    (('knn', 1.0), ('knn', 3.0))
+    """
+    name, slash, divisor = text.partition("/")
+    try:
+        number = float(divisor) if slash else 1.0
+    except ValueError:
+        number = np.nan
+    if name not in RULES or not 1 / MOST_PARTS <= number <= MOST_PARTS:
+        raise ValueError(
+            f"a rule must be one of {', '.join(RULES)}, or a part of one such as 'knn/3', "
+            f"got {text!r}."
+        )
+    return name, number
 
 
 def choose_bandwidth(

@@ -5,7 +5,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
-from modeclust.algorithms.bandwidth import RULES
+from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.cli.options import BUILT_IN, Job, check_name
 from modeclust.cli.printing import Progress, tell
 from modeclust.columns import in_blocks
@@ -109,7 +109,8 @@ def run(job: Job, *, show_progress: bool) -> Fit:
 
 def parse_bandwidth(text: str) -> float | str:
     """Return a bandwidth or the name of a rule."""
-    if text in RULES:
+    with suppress(ValueError):
+        parse_rule(text)
         return text
     try:
         bandwidth = float(text)
@@ -117,7 +118,8 @@ def parse_bandwidth(text: str) -> float | str:
         bandwidth = math.nan
     if not bandwidth > 0:
         raise ValueError(
-            f"--bandwidth must be a number > 0, inf or one of {', '.join(RULES)}, got {text!r}."
+            f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a part of one "
+            f"such as knn/3, got {text!r}."
         )
     return bandwidth
 

@@ -86,7 +86,8 @@ class Job(NamedTuple):
         str,
         typer.Option(
             autocompletion=complete_bandwidth,
-            help="A number, a rule (knn, silverman, scott, likelihood), or inf for K-means.",
+            help="A number, a rule (knn, silverman, scott, likelihood), a part of one (knn/3), or "
+            "inf for K-means.",
         ),
     ] = "knn"
     kernel: Annotated[

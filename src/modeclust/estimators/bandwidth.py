@@ -5,7 +5,7 @@ from typing import Any, Literal, overload
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth
+from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth, parse_rule
 from modeclust.algorithms.chunked_bandwidth import choose_chunked_bandwidth
 from modeclust.estimators.decorators import validate_params
 from modeclust.rows.dask import DaskRows
@@ -158,7 +158,7 @@ def resolve_bandwidth(
     `rows` are an array or `DaskRows`, in `units`; the bandwidth is in those of the user.
     """
     is_rule = isinstance(bandwidth, str)
-    rule = bandwidth if is_rule else 1.0
+    rule, divisor = parse_rule(bandwidth) if isinstance(bandwidth, str) else (1.0, 1.0)
     estimate: float
     scales: Any
     if isinstance(rows, DaskRows):
@@ -169,4 +169,4 @@ def resolve_bandwidth(
         estimate, scales = choose_bandwidth(
             rows, weight, rule, local=local, random_state=random_state, n_jobs=n_jobs
         )
-    return estimate * units.scale if is_rule else float(bandwidth), scales
+    return estimate * units.scale / divisor if is_rule else float(bandwidth), scales

@@ -20,7 +20,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import Centers, assign, inverse_square
 from modeclust.algorithms.streaming import Past
@@ -43,6 +42,7 @@ from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
     POSITIVE,
+    BandwidthRule,
     check_rows,
     check_scales,
     check_store_labels,
@@ -90,8 +90,8 @@ class KModes(
     n_clusters : int, default=8
         The number of clusters K.
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The target bandwidth, or a rule that estimates it (`estimate_bandwidth`). ``np.inf`` is
-        plain K-means.
+        The target bandwidth, or a rule that estimates it (`estimate_bandwidth`), or a part of
+        what a rule gives: "knn/3" is a third. ``np.inf`` is plain K-means.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. "epanechnikov" and "biweight" end at one bandwidth from the centroid.
     adaptive : bool, default=False
@@ -209,7 +209,7 @@ class KModes(
     _saved_types = (Path, Past)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
-        "bandwidth": [POSITIVE, StrOptions(set(RULES))],
+        "bandwidth": [POSITIVE, BandwidthRule()],
         "adaptive": ["boolean"],
         "n_bandwidths": [COUNT],
         "start_bandwidth": [POSITIVE, StrOptions({"auto"})],

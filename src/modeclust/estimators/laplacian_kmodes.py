@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.graph import FARTHEST, neighbor_graph
 from modeclust.algorithms.laplacian import SOLVERS, hard_labels, one_hot
 from modeclust.algorithms.neighbors import (
@@ -48,6 +47,7 @@ from modeclust.validation import (
     FINITE,
     LARGEST,
     SMALLEST,
+    BandwidthRule,
     Doubles,
     check_affinity,
     check_rows,
@@ -91,7 +91,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         target bandwidth. Where `affinity` is a matrix, for the affinities of new rows; with
         "binary" it does not matter.
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The target bandwidth, or a rule that estimates it (`estimate_bandwidth`).
+        The target bandwidth, or a rule that estimates it (`estimate_bandwidth`), or a part of
+        what a rule gives, such as "knn/3".
     start_bandwidth : float or "auto", default="auto"
         The first bandwidth after K-means, as in `KModes`.
     n_bandwidths : int, default=10
@@ -213,7 +214,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         "n_neighbors": [COUNT],
         "affinity": [StrOptions({"heat", "binary"}), "sparse matrix", "array-like"],
         "affinity_bandwidth": [FINITE, StrOptions({"local"}), None],
-        "bandwidth": [FINITE, StrOptions(set(RULES))],
+        "bandwidth": [FINITE, BandwidthRule()],
         "start_bandwidth": [FINITE, StrOptions({"auto"})],
         "n_bandwidths": [COUNT],
         "solver": [StrOptions(set(SOLVERS))],

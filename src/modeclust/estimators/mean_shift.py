@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.algorithms.bandwidth import RULES
 from modeclust.algorithms.mean_shift import (
     Level,
     Limits,
@@ -44,6 +43,7 @@ from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
     FINITE,
+    BandwidthRule,
     check_cluster_count,
     check_n_jobs,
     check_numbers,
@@ -68,8 +68,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     Parameters
     ----------
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The bandwidth, or a rule that estimates it (`estimate_bandwidth`). With `n_clusters`,
-        where the search for it starts.
+        The bandwidth, or a rule that estimates it (`estimate_bandwidth`), or a part of what a
+        rule gives, such as "knn/3". With `n_clusters`, where the search for it starts.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. With "epanechnikov" a climb moves to the plain mean of the rows within one
         bandwidth: that is the flat kernel of `sklearn.cluster.MeanShift`.
@@ -146,7 +146,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (Landscape,)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "bandwidth": [FINITE, StrOptions(set(RULES))],
+        "bandwidth": [FINITE, BandwidthRule()],
         "n_clusters": [COUNT, None],
         "adaptive": ["boolean"],
         "seeds": [
