@@ -1,36 +1,26 @@
 import json
 import re
-import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from pages import README as PAGE
+from pages import ROOT, blocks, lines_to_run, run
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+README = PAGE.read_text(encoding="utf-8")
 
 
 def test_every_python_block_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    for block in blocks("python"):
+    for block, _ in blocks(PAGE, "python"):
         exec(block, namespace)
     assert namespace["model"].cluster_centers_.shape == (10, 64)
     assert [path.name for path in tmp_path.iterdir()] == ["digits.html"]
 
 
-def test_every_command_of_the_readme_runs(tmp_path):
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
-    commands = [line for line in lines if line.startswith("modeclust ")]
-    assert commands
-    for line in commands:
-        command = [sys.executable, "-m", *shlex.split(line, comments=True)]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line in lines_to_run(PAGE):
+        run(line)
     assert (tmp_path / "iris.modes" / "report.html").exists()
 
 
