@@ -1,5 +1,6 @@
 """What the pages of the project tell their readers to type, and whether that can be run."""
 
+import json
 import os
 import re
 import shlex
@@ -45,6 +46,17 @@ def commands_in_text(page):
     text = re.sub(r"^```.*?^```$", "", _text(page), flags=re.DOTALL | re.MULTILINE)
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
     return [span for span in spans if _kind(span.partition(" ")[0])]
+
+
+def results(page):
+    """Return what a page of measured results shows."""
+    return json.loads(_text(DOCS / page / "results.json"))
+
+
+def assert_says(page, sentence):
+    """Fail unless the sentence is on the page, whatever its lines."""
+    if sentence not in " ".join(_text(page).split()):
+        raise AssertionError(f"{page.name} should say, as measured: {sentence}")
 
 
 def run(line):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import README, assert_says
 from sklearn.utils import Bunch
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
@@ -51,6 +52,11 @@ def check_digits(printed):
     assert len(clusters) == 10
     assert min(row[3] for row in clusters) < 1
     assert all(row[4] == 1 for row in clusters)
+    *_, first, last = numbers(re.search(r"^ *mean .*", printed, re.MULTILINE)[0])
+    assert_says(
+        README,
+        f"{first:.1%} are of one class with K-means, and {last:.0%} at the end of the path",
+    )
 
 
 def check_documents(printed):
