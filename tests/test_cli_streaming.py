@@ -349,6 +349,25 @@ class TestBadInput:
             np.asarray(read_table(f"x{ending}/deep/second", stream=way == "--stream").X), X + 1
         )
 
+    @pytest.mark.parametrize("ending", [".h5", ".zarr"])
+    def test_an_array_of_which_nearly_nothing_is_stored(self, ending, way, monkeypatch):
+        if ending == ".h5":
+            h5py = pytest.importorskip("h5py")
+            with h5py.File("x.h5", "w") as file:
+                file.create_dataset("empty", (1_000_000, 2), "f8", chunks=(10, 2))
+                file.create_dataset("whole", data=X, chunks=(500, 3))
+        else:
+            zarr = pytest.importorskip("zarr")
+            group = zarr.open_group("x.zarr", mode="w")
+            group.create_array("empty", shape=(1_000_000, 2), chunks=(10, 2), dtype="f8")
+            group.create_array("whole", data=X, chunks=(500, 3))
+        error = refused("fit", f"x{ending}/empty", *QUICK, way)
+        assert re.search(r"shape, \(1000000, 2\), means 100000 chunks, and \d+ bytes are", error)
+        assert "the data is incomplete, or the shape wrong" in error
+        monkeypatch.setattr(streams, "MOST_UNCHECKED", 1)
+        rows = read_table(f"x{ending}/whole", stream=way == "--stream").X
+        np.testing.assert_array_equal(np.asarray(rows), X)
+
     @pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
     def test_something_else(self, name, way):
         pytest.importorskip("h5py")
