@@ -5,8 +5,10 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import command
 import numpy as np
 import polars as pl
 import pytest
@@ -28,6 +30,8 @@ FRAME = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
 QUICK = ["-k", "3", "--bandwidth", "1", "--n-bandwidths", "3", "--n-init", "2"]
 BESIDE = ["--label-column", "kind", "--weight-column", "w"]
 N_PARTS = 12
+
+refused = partial(command.refused, may_note=True)
 
 
 @pytest.fixture(autouse=True)
@@ -61,16 +65,6 @@ def write_hdf5(path):
     with h5py.File(path, "w") as file:
         file["x"], file["w"] = X, FRAME["w"].to_numpy()
         file["kind"] = FRAME["kind"].to_list()
-
-
-def refused(*arguments):
-    """Return the one line that a command answers to bad input, beside notes."""
-    result = invoke(*arguments, code=2)
-    assert result.stdout == ""
-    lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
-    assert len(lines) == 1, result.stderr
-    assert lines[0].startswith("error: ")
-    return lines[0]
 
 
 def written(folder):
@@ -385,7 +379,7 @@ class TestBadInput:
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.setitem(sys.modules, f"{package}.array", None)
         error = refused("fit", data, *QUICK, "--columns", "a", "--stream")
-        assert error == f"error: {package} is not installed; pip install 'modeclust[{extra}]'"
+        assert error == f"error: {package} is not installed; pip install 'modeclust[{extra}]'\n"
 
     def test_labels_are_not_written_as_arrays_are(self):
         assert "must end in one of .csv" in refused("predict", "m", "parts", "-o", "l.zarr")
