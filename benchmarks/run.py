@@ -50,7 +50,7 @@ NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 
 
 def main():
-    arguments = _parse()
+    arguments = parse()
     warnings.simplefilter("ignore")
     effort = Effort(arguments.repeats or (1 if arguments.quick else 5), arguments.quick)
     results = {
@@ -73,7 +73,7 @@ def main():
     return 1 if results["failed"] else 0
 
 
-def _parse():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument(

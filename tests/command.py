@@ -17,9 +17,11 @@ def invoke(*arguments, code=0):
     return result
 
 
-def refused(*arguments):
-    """Return the one line that a command answers to bad input."""
+def refused(*arguments, may_note=False):
+    """Return the one line that a command answers to bad input, besides notes if it may."""
     result = invoke(*arguments, code=2)
     assert result.stdout == ""
-    assert re.fullmatch(r"error: [^\n]+\n", result.stderr), result.stderr
-    return result.stderr
+    notes = r"(?:note: [^\n]+\n)*" if may_note else ""
+    answer = re.fullmatch(rf"{notes}(error: [^\n]+\n)", result.stderr)
+    assert answer, result.stderr
+    return answer[1]

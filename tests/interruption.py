@@ -37,6 +37,17 @@ class Interrupter:
         self.count()
 
 
+def interrupts(fit):
+    """Return what interrupts such a fit."""
+
+    def interrupt(writes, after, file, name="plain", **changes):
+        """Leave the checkpoint of a fit that wrote so many times."""
+        with writes.interrupting(after):
+            fit(name, checkpoint=file, **changes)
+
+    return interrupt
+
+
 def assert_same_fit(one, other):
     """Assert that two models differ in nothing but where their checkpoints were."""
     assert_same(attributes(one), attributes(other))

@@ -12,16 +12,18 @@ with a regular expression in which `GOT` stands for the value that came. What ta
 
 import inspect
 import re
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import typer
+from command import refused
 from scipy import sparse
 from sklearn.cluster import DBSCAN
 from sklearn.exceptions import NotFittedError
-from typer.testing import CliRunner
 
 import modeclust
 import modeclust.datasets
@@ -34,6 +36,9 @@ from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.mode_tree import TreeLevel
 from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.show.mode_panels import Cluster
+from modeclust.show.report import Report
+
+API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 
 X = np.arange(20.0).reshape(10, 2) ** 2
 LABELS = np.repeat([0, 1, 2], [4, 3, 3])
@@ -175,6 +180,7 @@ CALLS: dict[str, Any] = {
         **({"path": path()} | given)
     ),
     "ScheduleDisplay.plot": of(lambda: shown(ScheduleDisplay), "plot"),
+    "Report.save": of(lambda: Report({}), "save"),
 }
 
 
@@ -328,6 +334,11 @@ FILE_TO_WRITE = [
     bad("absent/model.npz", "absent/model.npz", FileNotFoundError),
     bad(".", "Is a directory", IsADirectoryError),
 ]
+REPORT_TO_WRITE = [
+    bad("report.pdf", "a report ends in .html or .json, got GOT"),
+    bad("absent/report.html", "no folder for the report", FileNotFoundError),
+    bad(3, "path must be a str or path-like, got GOT", TypeError),
+]
 INDEX = [
     bad(10, "index", IndexError),
     bad(-10, "index", IndexError),
@@ -445,11 +456,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes.report": {
         "X": KNOWN,
         "y": CLASSES,
-        "path": [
-            bad("report.pdf", "a report ends in .html or .json, got GOT"),
-            bad("absent/report.html", "no folder for the report", FileNotFoundError),
-            bad(3, "path must be a str or path-like, got GOT", TypeError),
-        ],
+        "path": REPORT_TO_WRITE,
         "image_shape": IMAGE,
         "feature_names": NAMES,
         "title": anything("whatever it is, the heading is its text"),
@@ -634,24 +641,28 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "ax": AXES,
     },
     "ScheduleDisplay.plot": {"ax": AXES},
+    "Report.save": {
+        "path": [
+            *REPORT_TO_WRITE,
+            bad(None, "path must be a str or path-like, got GOT", TypeError),
+            bad(".", "a report ends in .html or .json, got GOT"),
+        ]
+    },
 }  # fmt: skip
 
 # What the library makes and hands over. Their parts are not arguments of users.
-RECORDS = ["Path", "ModeTree", "Dataset", "PathDisplay", "ModesDisplay", "ScheduleDisplay"]
+RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "Dataset"]
+RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay"]
 
 
 def public():
-    """Yield all that is public by name: functions, classes, and methods that are our own."""
-    for module in (modeclust, modeclust.show, modeclust.datasets):
-        for name in getattr(module, "__all__", vars(module)):
-            value = getattr(module, name)
-            is_own = getattr(value, "__module__", "").startswith("modeclust")
-            if name.startswith("_") or not callable(value) or not is_own:
-                continue
-            if name not in RECORDS:
-                yield name, value
-            if inspect.isclass(value):
-                yield from methods(name, value)
+    """Yield all that the API page lists by name: functions, classes, and methods of our own."""
+    for place in re.findall(r"^   (\w[\w.]*)$", API_PAGE, re.MULTILINE):
+        name, value = place.rpartition(".")[2], attrgetter(place)(modeclust)
+        if name not in RECORDS:
+            yield name, value
+        if inspect.isclass(value):
+            yield from methods(name, value)
 
 
 def methods(name, owner):
@@ -820,13 +831,6 @@ def options(command):
     return {p.name: p for p in shell.commands[command].params if p.name != "help"}
 
 
-def refused(arguments, message):
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 2, (arguments, result.output, result.exception)
-    assert result.stdout == ""
-    assert re.fullmatch(rf"error: [^\n]*({message})[^\n]*\n", result.stderr), result.stderr
-
-
 def test_every_option_has_a_row():
     assert TYPED.keys() == COMMANDS.keys() == typer.main.get_command(app).commands.keys()
     for command, rows in COMMANDS.items():
@@ -843,10 +847,12 @@ def test_a_bad_option_gets_one_line_before_work(command, no_work):
     for name, option in options(command).items():
         if is_flag(option):
             flag = option.opts[0]
-            refused([*TYPED[command], f"{flag}=3"], rf"Option '{flag}' does not take a value")
+            line = refused(*TYPED[command], f"{flag}=3")
+            assert f"Option '{flag}' does not take a value" in line
             continue
         for value, message in COMMANDS[command][name]:
-            refused(typed(command, name, option, value), message)
+            line = refused(*typed(command, name, option, value))
+            assert re.search(message, line), line
 
 
 def typed(command, name, option, value):

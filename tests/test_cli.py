@@ -20,11 +20,13 @@ from rich.console import Console
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 from sklearn.datasets import load_iris
+from typer.main import get_command
 
 import modeclust
 from modeclust import KModes, MeanShift, load
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli import folder, job, printing
+from modeclust.cli.app import app
 from modeclust.cli.options import (
     BANDWIDTHS,
     BUILT_IN,
@@ -72,7 +74,7 @@ def test_names_in_the_options_are_those_of_the_library():
     assert set(BANDWIDTHS) == {*RULES, "inf"}
 
 
-@pytest.mark.parametrize("command", ["fit", "explore", "predict", "info", "demo"])
+@pytest.mark.parametrize("command", get_command(app).commands)
 def test_every_command_has_help_with_an_example(command):
     output = invoke(command, "--help").stdout
     assert "Examples" in output

@@ -5,8 +5,10 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import command
 import numpy as np
 import polars as pl
 import pytest
@@ -28,6 +30,8 @@ FRAME = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
 QUICK = ["-k", "3", "--bandwidth", "1", "--n-bandwidths", "3", "--n-init", "2"]
 BESIDE = ["--label-column", "kind", "--weight-column", "w"]
 N_PARTS = 12
+
+refused = partial(command.refused, may_note=True)
 
 
 @pytest.fixture(autouse=True)
@@ -61,16 +65,6 @@ def write_hdf5(path):
     with h5py.File(path, "w") as file:
         file["x"], file["w"] = X, FRAME["w"].to_numpy()
         file["kind"] = FRAME["kind"].to_list()
-
-
-def refused(*arguments):
-    """Return the one line that a command answers to bad input, beside notes."""
-    result = invoke(*arguments, code=2)
-    assert result.stdout == ""
-    lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
-    assert len(lines) == 1, result.stderr
-    assert lines[0].startswith("error: ")
-    return lines[0]
 
 
 def written(folder):
@@ -349,6 +343,25 @@ class TestBadInput:
             np.asarray(read_table(f"x{ending}/deep/second", stream=way == "--stream").X), X + 1
         )
 
+    @pytest.mark.parametrize("ending", [".h5", ".zarr"])
+    def test_an_array_of_which_nearly_nothing_is_stored(self, ending, way, monkeypatch):
+        if ending == ".h5":
+            h5py = pytest.importorskip("h5py")
+            with h5py.File("x.h5", "w") as file:
+                file.create_dataset("empty", (1_000_000, 2), "f8", chunks=(10, 2))
+                file.create_dataset("whole", data=X, chunks=(500, 3))
+        else:
+            zarr = pytest.importorskip("zarr")
+            group = zarr.open_group("x.zarr", mode="w")
+            group.create_array("empty", shape=(1_000_000, 2), chunks=(10, 2), dtype="f8")
+            group.create_array("whole", data=X, chunks=(500, 3))
+        error = refused("fit", f"x{ending}/empty", *QUICK, way)
+        assert re.search(r"shape, \(1000000, 2\), means 100000 chunks, and \d+ bytes are", error)
+        assert "the data is incomplete, or the shape wrong" in error
+        monkeypatch.setattr(streams, "MOST_UNCHECKED", 1)
+        rows = read_table(f"x{ending}/whole", stream=way == "--stream").X
+        np.testing.assert_array_equal(np.asarray(rows), X)
+
     @pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
     def test_something_else(self, name, way):
         pytest.importorskip("h5py")
@@ -366,7 +379,7 @@ class TestBadInput:
         monkeypatch.setitem(sys.modules, package, None)
         monkeypatch.setitem(sys.modules, f"{package}.array", None)
         error = refused("fit", data, *QUICK, "--columns", "a", "--stream")
-        assert error == f"error: {package} is not installed; pip install 'modeclust[{extra}]'"
+        assert error == f"error: {package} is not installed; pip install 'modeclust[{extra}]'\n"
 
     def test_labels_are_not_written_as_arrays_are(self):
         assert "must end in one of .csv" in refused("predict", "m", "parts", "-o", "l.zarr")

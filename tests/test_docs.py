@@ -3,11 +3,7 @@
 import contextlib
 import doctest
 import io
-import os
 import re
-import shlex
-import subprocess
-import sys
 from functools import cache, partial
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -15,16 +11,12 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import polars as pl
 import pytest
+from pages import COMMANDS, DOCS_PAGES, ROOT, blocks, lines_to_run, run
 from sklearn.datasets import load_iris
-from typer.main import get_command
 
 from modeclust import KModes
-from modeclust.cli.app import app
 
-ROOT = Path(__file__).parents[1]
-DOCS, SITE = ROOT / "docs", ROOT / "out" / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if "gallery" not in page.parts)
-COMMANDS = get_command(app).commands
+SITE = ROOT / "out" / "docs"
 # As in docstrings: `...` stands for anything.
 is_as_shown = partial(
     doctest.OutputChecker().check_output,
@@ -34,26 +26,9 @@ is_as_shown = partial(
 pytestmark = pytest.mark.docs
 
 
-def blocks(page, language):
-    """Return the blocks of a language, each with the output that is shown below it, or None."""
-    text = page.read_text(encoding="utf-8")
-    shown = r"(?:\n\n```text\n(.*?)```)?"
-    return re.findall(rf"^```{language}\n(.*?)```{shown}", text, re.DOTALL | re.MULTILINE)
-
-
-def of_pages_with(language):
-    pages = [page for page in PAGES if blocks(page, language)]
+def of_pages_with(found):
+    pages = [page for page in DOCS_PAGES if found(page)]
     return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
-
-
-def run(line):
-    """Run a command of modeclust in this folder."""
-    command = shlex.split(line, comments=True)
-    env = {**os.environ, "BROWSER": "true"}  # `true` opens the pages
-    done = subprocess.run(
-        [sys.executable, "-m", *command], env=env, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
 @pytest.fixture
@@ -66,7 +41,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@of_pages_with("python")
+@of_pages_with(lambda page: blocks(page, "python"))
 def test_the_python_of_a_page_runs_and_prints_what_it_shows(page, folder):
     namespace = {}
     for block, shown in blocks(page, "python"):
@@ -76,12 +51,10 @@ def test_the_python_of_a_page_runs_and_prints_what_it_shows(page, folder):
             assert is_as_shown(shown, printed.getvalue()), f"{shown}\nis not\n{printed.getvalue()}"
 
 
-@of_pages_with("sh")
+@of_pages_with(lines_to_run)
 def test_the_commands_of_a_page_run(page, folder):
-    for block, _ in blocks(page, "sh"):
-        for line in block.replace("\\\n", " ").splitlines():
-            if line.startswith("modeclust "):
-                run(line)
+    for line in lines_to_run(page):
+        run(line)
 
 
 @cache

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import README, assert_says
 from sklearn.utils import Bunch
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
@@ -46,16 +47,84 @@ def check_colours(printed):
     assert modes[error] > means[error]
 
 
+def check_dask_cluster(printed):
+    assert "labels: dask.array<" in printed
+    sizes = numbers(re.search(r"rows in each cluster: (.*)", printed)[1])
+    assert len(sizes) == 5
+    assert sum(sizes) == 1_000_000
+    gap, n_other_labels = re.search(r"differ by (\S+), and (\d+) labels", printed).groups()
+    assert float(gap) < 1e-12
+    assert n_other_labels == "0"
+
+
+def check_degrees(printed):
+    (_, most_of_random, _), (least_of_power, _, median) = (
+        numbers(line) for line in re.findall(r"degrees of the .*: (.*)", printed)
+    )
+    assert most_of_random < least_of_power
+    lines = re.findall(r"centroids at .*", printed)
+    (_, mean, _, before), *_, (_, mode, smaller, after) = (numbers(line) for line in lines)
+    assert mean > 5 * median  # among the hubs
+    assert mode < median
+    assert before < 0.1
+    assert (smaller, after) == (500, 1)
+
+
 def check_digits(printed):
     clusters = rows_below("cluster  size", printed)
     assert len(clusters) == 10
     assert min(row[3] for row in clusters) < 1
     assert all(row[4] == 1 for row in clusters)
+    *_, first, last = numbers(re.search(r"^ *mean .*", printed, re.MULTILINE)[0])
+    assert_says(
+        README,
+        f"{first:.1%} are of one class with K-means, and {last:.0%} at the end of the path",
+    )
 
 
 def check_documents(printed):
     rows = [(row[-2], row[-1]) for row in rows_below("cluster  documents", printed)]
     assert sum(mode < mean for mean, mode in rows) > len(rows) / 2
+
+
+def check_grid_search(printed):
+    assert "by score: bandwidth 16, the largest" in printed
+    assert "by class: K = 3" in printed
+    assert "adjusted Rand index 1.000" in printed
+    (likely,) = numbers(re.search(r"by likelihood: .*", printed)[0])
+    assert 0.25 < likely < 16  # a peak within the grid
+    pairs = re.findall(r"K = (\d): redundant pairs (.*)", printed)
+    assert [k for k, found in pairs if found == "[]"] == ["2", "3"]
+    assert [k for k, found in pairs if found != "[]"] == ["4", "5"]
+
+
+def check_landmarks(printed):
+    rows = rows_below("landmarks  noise", printed)
+    assert len(rows) == 6
+    for number, noise, *measured in rows:
+        distances, errors = np.reshape(measured, (2, 3))
+        of_rows, of_means, of_modes = distances
+        if number == 20:
+            assert 0.35 < of_modes / of_means < 0.65
+        else:
+            assert abs(of_modes - of_means) < 0.02
+        assert (of_rows < 0.01) == (noise == 0)
+        assert abs(errors[2] - errors[1]) < 0.01
+        assert errors.argmax() == 0  # that of random rows
+
+
+def check_measurements(printed):
+    pairs = [line.count("(") for line in re.findall(r"redundant pairs (.*)", printed)]
+    assert pairs[0] == 3
+    assert pairs[-1] == 0
+    assert pairs == sorted(pairs, reverse=True)
+    assert re.search(r"^ +kmodes0 +kmodes1 +kmodes2$", printed, re.MULTILINE)
+    of_mean, of_medoid, of_mode = (
+        numbers(re.search(rf"^ *{name}: (.*)", printed, re.MULTILINE)[1])
+        for name in ("mean", "medoid", "mode")
+    )
+    for mean, medoid, mode in zip(of_mean, of_medoid, of_mode, strict=True):
+        assert mode < mean < medoid
 
 
 def check_moons_and_spirals(printed):
@@ -75,6 +144,21 @@ def check_outliers(printed):
     assert four < 1 < three
 
 
+def check_spectral(printed):
+    rows = rows_below("            K-means  K-modes", printed)
+    assert len(rows) == 5
+    for _, index, index_of_modes, length, length_of_modes, gap, gap_of_modes in rows:
+        assert abs(index - index_of_modes) < 0.03
+        assert length < 0.95 < 0.99 < length_of_modes
+        assert gap_of_modes < gap / 3
+    indices = np.array(rows)[:, 1:3].mean(axis=0)
+    assert indices[1] < indices[0]
+    around_mean, around_mode = (numbers(line) for line in re.findall(r"of its \w+: (.*)", printed))
+    assert around_mean[1] == 0
+    assert around_mode[1] > 0.5
+    assert max(around_mean[-1], around_mode[-1]) < 0.9
+
+
 def check_too_many_clusters(printed):
     factors, *left = (
         numbers(line)[-11:] for line in re.findall(r"(?:bandwidth /|left of) .*", printed)
@@ -87,10 +171,16 @@ def check_too_many_clusters(printed):
 
 CHECKS = {
     "colours": check_colours,
+    "dask_cluster": check_dask_cluster,
+    "degrees": check_degrees,
     "digits": check_digits,
     "documents": check_documents,
+    "grid_search": check_grid_search,
+    "landmarks": check_landmarks,
+    "measurements": check_measurements,
     "moons_and_spirals": check_moons_and_spirals,
     "outliers": check_outliers,
+    "spectral": check_spectral,
     "too_many_clusters": check_too_many_clusters,
 }
 
@@ -116,8 +206,7 @@ def test_an_example_runs(example, tmp_path):
     printed = run(example, tmp_path)
     made = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
     assert made == FILES.get(name, [])
-    if name in CHECKS:
-        CHECKS[name](printed)
+    CHECKS[name](printed)
 
 
 def test_the_documents_are_posts_of_newsgroups_where_these_are_there(tmp_path):

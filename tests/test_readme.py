@@ -1,46 +1,31 @@
-import json
 import re
-import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from pages import README as PAGE
+from pages import ROOT, assert_says, blocks, lines_to_run, results, run
 
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+README = PAGE.read_text(encoding="utf-8")
 
 
 def test_every_python_block_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    for block in blocks("python"):
+    for block, _ in blocks(PAGE, "python"):
         exec(block, namespace)
     assert namespace["model"].cluster_centers_.shape == (10, 64)
     assert [path.name for path in tmp_path.iterdir()] == ["digits.html"]
 
 
-def test_every_command_of_the_readme_runs(tmp_path):
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
-    commands = [line for line in lines if line.startswith("modeclust ")]
-    assert commands
-    for line in commands:
-        command = [sys.executable, "-m", *shlex.split(line, comments=True)]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for line in lines_to_run(PAGE):
+        run(line)
     assert (tmp_path / "iris.modes" / "report.html").exists()
 
 
 @pytest.mark.parametrize("file", re.findall(r"\]\((?!http)(.*?)\)", README))
 def test_every_file_that_the_readme_shows_or_links_is_there(file):
     assert (ROOT / file).is_dir() or (ROOT / file).stat().st_size > 500
-
-
-def results(page):
-    return json.loads((ROOT / "docs" / page / "results.json").read_text(encoding="utf-8"))
 
 
 def test_the_times_in_the_readme_are_those_of_the_benchmarks_page():
@@ -53,6 +38,47 @@ def test_the_times_in_the_readme_are_those_of_the_benchmarks_page():
         for workload in results("benchmarks")["workloads"].values()
     ]
     assert shown == measured
+
+
+def test_the_whole_fits_in_the_readme_are_those_of_the_benchmarks_page():
+    workloads = results("benchmarks")["workloads"]
+    mnist, blobs = (
+        workloads[name]["whole_fit"]["contestants"]["modeclust"]["ratio"]["median"]
+        for name in ("MNIST-10", "blobs-16")
+    )
+    assert_says(
+        PAGE, f"took {mnist:.2f} (MNIST, K = 10) and {blobs:.2f} (500,000 x 16) of the time"
+    )
+
+
+def test_the_losses_in_the_readme_are_those_of_the_benchmarks_page():
+    measured = results("benchmarks")
+    lost = {
+        name: [
+            point for point in measured["growth"][name]["points"] if point["ratio"]["median"] > 1
+        ]
+        for name in ("growth-rows", "growth-features", "growth-clusters")
+    }
+    assert not lost["growth-rows"]
+    features = [point["shape"][1] for point in lost["growth-features"]]
+    clusters = [point["shape"][2] for point in lost["growth-clusters"]]
+    ratios = [point["ratio"]["median"] for points in lost.values() for point in points]
+    assert_says(
+        PAGE,
+        f"(50,000 x {features[0]} to {features[-1]}, K = 20; "
+        f"200,000 x 16, K = {' and '.join(map(str, clusters))}) "
+        f"an iteration takes {min(ratios):.2g} to {max(ratios):.2g} of Lloyd's",
+    )
+    text = measured["workloads"]["TDT2"]["iteration"]["contestants"]
+    ours, intels = text["modeclust"]["ratio"], text["scikit-learn-intelex"]["ratio"]
+    assert_says(PAGE, f"on TDT2 it took {ours['min']:.2g} to {ours['max']:.2g} from turn to turn")
+    assert_says(PAGE, f"and one of Intel's extension {intels['median']:.2f}.")
+
+
+def test_the_readme_says_how_often_and_on_what_was_measured():
+    measured = results("benchmarks")
+    assert measured["environment"]["cores"] == 2
+    assert_says(PAGE, f"medians of {measured['repeats']} on two cores")
 
 
 def test_the_counts_of_claims_in_the_readme_are_those_of_the_papers_page():

@@ -1,10 +1,11 @@
 """Draw the picture of the front page: means and modes of the handwritten digits.
 
-    python docs/pictures/front.py
+    python docs/pictures/front.py [--out FOLDER]
 
 Of ten clusters, the five are drawn in which K-means mixes classes most.
 """
 
+import argparse
 from pathlib import Path
 
 import matplotlib as mpl
@@ -66,12 +67,15 @@ def draw(X, y, model, shape, ink):
 
 def main():
     """Draw it for pages on a light and on a dark ground."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent, metavar="FOLDER")
+    folder = parser.parse_args().out
     X, y, _, shape, _ = load_dataset("digits")
     model = KModes(10, bandwidth=estimate_bandwidth(X) / 3, random_state=0).fit(X)
     mpl.rcParams["svg.hashsalt"] = "front"  # the same file from the same numbers
     for mode, ink in INK.items():
         figure = draw(X, y, model, shape, ink)
-        file = Path(__file__).with_name(f"front_{mode}.svg")
+        file = folder / f"front_{mode}.svg"
         figure.savefig(file, transparent=True, metadata={"Date": None})
         plt.close(figure)
 

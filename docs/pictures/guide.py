@@ -1,9 +1,9 @@
-"""Make the pictures of the user guide.
+"""Draw the pictures of the user guide, but that of the explorer, which is a screenshot.
 
-python docs/pictures/guide.py [NAME ...]
+python docs/pictures/guide.py [NAME ...] [--out FOLDER]
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import matplotlib as mpl
@@ -13,13 +13,13 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
 from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth, kmodes_path
+from modeclust.datasets import load_dataset
 from modeclust.kernels import KERNELS, profile, relative_pull
+from modeclust.show import PathDisplay
 from modeclust.show.palette import color, line
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
-
-FOLDER = Path(__file__).parent
 
 
 def arc_and_blobs():
@@ -138,14 +138,24 @@ def adaptive():
     return figure
 
 
-PICTURES = [which_algorithm, bandwidths, kernels, adaptive]
+def paths():
+    """Draw the paths of the centroids of two moons."""
+    X = load_dataset("moons").X
+    model = KModes(2, bandwidth=0.1, random_state=0).fit(X)
+    return PathDisplay.from_estimator(model, X).figure_
+
+
+PICTURES = {draw.__name__: draw for draw in (which_algorithm, bandwidths, kernels, adaptive, paths)}
 
 
 def main():
-    """Make all pictures, or the one that is named."""
-    for make in PICTURES:
-        if sys.argv[1:] in ([], [make.__name__]):
-            make().savefig(FOLDER / f"{make.__name__}.png", dpi=110)
+    """Draw all pictures, or those that are named."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PICTURES))
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent, metavar="FOLDER")
+    arguments = parser.parse_args()
+    for name in arguments.names or PICTURES:
+        PICTURES[name]().savefig(arguments.out / f"{name}.png", dpi=110)
 
 
 if __name__ == "__main__":

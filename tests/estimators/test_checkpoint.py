@@ -10,7 +10,7 @@ import fits
 import numpy as np
 import pytest
 from callbacks import Callback
-from interruption import Interrupter, assert_same_fit
+from interruption import Interrupter, assert_same_fit, interrupts
 from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
@@ -118,10 +118,7 @@ def passes(monkeypatch):
     return Interrupter(monkeypatch, MemoryRows, "reduce")
 
 
-def interrupt(writes, after, file, name="plain", **changes):
-    """Leave the checkpoint of a fit that wrote so many times."""
-    with writes.interrupting(after):
-        fit(name, checkpoint=file, **changes)
+interrupt = interrupts(fit)
 
 
 @each(FITS)

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 from chunks import in_chunks
-from interruption import assert_same_fit
+from interruption import assert_same_fit, interrupts
 from same import assert_same
 from scipy import sparse
 from sklearn.datasets import make_blobs
@@ -65,10 +65,7 @@ def one_thread():
         yield
 
 
-def interrupt(writes, after, file, name="plain", **changes):
-    """Leave the checkpoint of a fit that wrote so many times."""
-    with writes.interrupting(after):
-        fit(name, checkpoint=file, **changes)
+interrupt = interrupts(fit)
 
 
 SLOW = {"plain", "CSR", "float32, offset", "K-means", "few, adaptive"}

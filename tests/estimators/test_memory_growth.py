@@ -19,5 +19,5 @@ def test_memory_does_not_grow_over_a_thousand_fits(kind):
     printed = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     held = np.array(printed.split(), dtype=np.int64)
     # What leaks does so in every stretch; an allocator takes more once in a while. The first
-    # stretch loads code. The labels of a fit alone take 2,400 bytes.
+    # stretch loads code. The labels of a fit alone take 1,200 bytes, and those of its path 900.
     assert np.median(np.diff(held)) < FITS * 1024, held

@@ -140,7 +140,7 @@ def _zarr() -> list[Files]:
     )
 
 
-def _hdf5() -> list[Files]:
+def _hdf5(root: str) -> list[Files]:
     import h5py
 
     def plain(path: Path) -> None:
@@ -155,7 +155,7 @@ def _hdf5() -> list[Files]:
             group["w"] = BESIDE["w"]
             group.create_dataset("kind", data=list(BESIDE["kind"]), dtype=h5py.string_dtype())
 
-    return _made("data.h5", plain, packed)
+    return _made(root, plain, packed)
 
 
 def _models() -> list[Files]:
@@ -192,6 +192,7 @@ KINDS: dict[str, Kind] = {
     "csv": _tables("data.csv", *_text(",")),
     "tsv": _tables("data.tsv", *_text("\t")),
     "csv.gz": _tables("data.csv.gz", *(gzip.compress(text, mtime=0) for text in _text(","))),
+    "tsv.gz": _tables("data.tsv.gz", *(gzip.compress(text, mtime=0) for text in _text("\t"))),
     "parquet": _tables("data.parquet", *_parquet()),
     "folder": Kind(
         "data",
@@ -199,13 +200,15 @@ KINDS: dict[str, Kind] = {
         lambda: [{f"data/part.{n}.parquet": part for n, part in enumerate(_parquet()[:2])}],
     ),
     "feather": _tables("data.feather", *_arrow("write_ipc")),
+    "arrow": _tables("data.arrow", *_arrow("write_ipc")),
     "ipc": _tables("data.ipc", *_arrow("write_ipc_stream")),
     "npy": _tables("data.npy", *_npy()),
     "npz": _tables("data.npz", *_npz()),
     "mtx": _tables("data.mtx", *_mtx()),
     "mtx.gz": _tables("data.mtx.gz", *(gzip.compress(text, mtime=0) for text in _mtx())),
     "zarr": Kind("data.zarr", judging.judge_table, _zarr),
-    "hdf5": Kind("data.h5", judging.judge_table, _hdf5),
+    "h5": Kind("data.h5", judging.judge_table, lambda: _hdf5("data.h5")),
+    "hdf5": Kind("data.hdf5", judging.judge_table, lambda: _hdf5("data.hdf5")),
     "model": Kind("model.npz", judging.judge_model, _models),
     "checkpoint": Kind("checkpoint", judging.judge_checkpoint, _checkpoints),
 }

@@ -29,15 +29,15 @@ def sdist():
 
 
 class Environment:
-    """A virtual environment with the wheel, its core dependencies and the extras asked for.
+    """A virtual environment with the package, its core dependencies and the extras asked for.
 
     One for all extras in turn: what numba compiled is kept beside the installed modules.
     """
 
-    def __init__(self, folder, wheel):
+    def __init__(self, folder, package):
         from uv import find_uv_bin
 
-        self.folder, self.wheel, self.uv = folder, wheel, find_uv_bin()
+        self.folder, self.package, self.uv = folder, package, find_uv_bin()
         self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = self.bin / "python"
         self.extras = ()
@@ -64,7 +64,7 @@ class Environment:
         )
 
     def _install(self, *extras):
-        self._pip("install", f"{self.wheel}[{','.join(extras)}]" if extras else self.wheel)
+        self._pip("install", f"{self.package}[{','.join(extras)}]" if extras else self.package)
 
     def _pip(self, command, *arguments):
         return self._uv("pip", command, "--python", self.python, *arguments)
@@ -84,3 +84,9 @@ def outside(**more):
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory, wheel):
     return Environment(tmp_path_factory.mktemp("installed") / "venv", wheel)
+
+
+@pytest.fixture
+def environment_of_sdist(tmp_path, sdist):
+    """An environment whose package was built from the sdist, as where no wheel is taken."""
+    return Environment(tmp_path / "venv", sdist)

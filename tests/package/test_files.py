@@ -49,6 +49,7 @@ def test_metadata(wheel):
         metadata = Parser().parsestr(file.read(name).decode())
     assert metadata["License-Expression"] == "BSD-3-Clause"
     assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata.get_all("Project-URL") == ["Paper, https://arxiv.org/abs/1304.6478"]
     # The page of an index has neither the folders nor the pictures of the repository.
     assert not re.findall(r"\]\((?!https:)[^)]*", metadata.get_payload())
 

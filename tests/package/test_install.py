@@ -1,4 +1,4 @@
-"""The wheel works with its core dependencies alone; an extra is asked for where it is needed."""
+"""The package works with its core dependencies alone; an extra is asked for where it is needed."""
 
 import subprocess
 import sys
@@ -36,6 +36,11 @@ def test_every_extra_is_tried():
 def test_the_core_needs_no_extra(environment, tmp_path):
     environment.hold()
     done = environment.do("core", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_sdist_installs_and_works_as_the_wheel_does(environment_of_sdist, tmp_path):
+    done = environment_of_sdist.do("core", tmp_path)
     assert done.returncode == 0, done.stderr
 
 

@@ -22,7 +22,8 @@ SAFE = 1.0 - 1e-9
 # Gaps between centroids are worth it up to this many differences.
 MOST_FOR_GAPS = 2**23
 # Groups pay where centroids are many and large: at least so many, of so many numbers in all.
-# With 64 features they cost more than they spare, up to K = 1024 (`benchmarks/bounds.py`).
+# With 64 features that is from K = 1024 on; below, they gained in some cases and lost in others
+# (`benchmarks/bounds.py`).
 FEWEST_FOR_GROUPS, FEWEST_NUMBERS = 64, 2**16
 # They have this many members, and their bounds take at most this share of the rows' memory.
 GROUP_SIZES, GROUP_MEMORY = (8, 32), 0.125

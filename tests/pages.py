@@ -1,0 +1,152 @@
+"""What the pages of the project tell their readers to type, and whether that can be run."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from typer.main import get_command
+
+from modeclust.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+# The gallery is made of the examples, which have tests of their own.
+DOCS_PAGES = sorted(page for page in DOCS.rglob("*.md") if "gallery" not in page.parts)
+PAGES = [README, ROOT / "CONTRIBUTING.md", *DOCS_PAGES]
+COMMANDS = get_command(app).commands
+
+
+def blocks(page, language):
+    """Return the blocks of a language, each with the output that is shown below it, or None."""
+    shown = r"(?:\n\n```text\n(.*?)```)?"
+    return re.findall(rf"^```{language}\n(.*?)```{shown}", _text(page), re.DOTALL | re.MULTILINE)
+
+
+def shell_lines(page):
+    """Return what stands in blocks for the shell, line by line."""
+    joined = "".join(block.replace("\\\n", " ") for block, _ in blocks(page, "sh"))
+    return [line for line in joined.splitlines() if shlex.split(line, comments=True)]
+
+
+def lines_to_run(page):
+    """Return the lines for the shell that are commands of the library."""
+    return [line for line in shell_lines(page) if line.startswith("modeclust ")]
+
+
+def commands_in_text(page):
+    """Return what stands between backticks in the text and begins as a command does."""
+    text = re.sub(r"^```.*?^```$", "", _text(page), flags=re.DOTALL | re.MULTILINE)
+    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
+    return [span for span in spans if _kind(span.partition(" ")[0])]
+
+
+def results(page):
+    """Return what a page of measured results shows."""
+    return json.loads(_text(DOCS / page / "results.json"))
+
+
+def assert_says(page, sentence):
+    """Fail unless the sentence is on the page, whatever its lines."""
+    if sentence not in " ".join(_text(page).split()):
+        raise AssertionError(f"{page.name} should say, as measured: {sentence}")
+
+
+def run(line):
+    """Run a command of the library in this folder."""
+    command = shlex.split(line, comments=True)
+    env = {**os.environ, "BROWSER": "true"}  # `true` opens the pages
+    done = subprocess.run(
+        [sys.executable, "-m", *command], env=env, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+def check(line):
+    """Fail on a command that is of no known kind, or names what is not there."""
+    words = shlex.split(line, comments=True)
+    kind = _kind(words[0])
+    assert kind is not None, f"of no known kind: {line}"
+    try:
+        kind(words)
+    except Exception as error:
+        raise AssertionError(f"cannot be run: {line}\n{error}") from error
+
+
+def _text(page):
+    return page.read_text(encoding="utf-8")
+
+
+def _kind(program):
+    return _check_script if program.startswith("benchmarks/") else KINDS.get(program)
+
+
+def _check_modeclust(words):
+    for name in words[1:2]:
+        command = COMMANDS[name]
+        if len(words) > 2:  # otherwise it may be a name in a sentence
+            command.make_context(name, words[2:])
+
+
+def _check_make(words):
+    makefile = _text(ROOT / "Makefile")
+    # Not by `make -n`, for which the folder `tests` is a target too.
+    targets = re.findall(r"^([a-z-]+):.*##", makefile, re.MULTILINE)
+    for word in words[1:]:
+        variable, is_set, _ = word.partition("=")
+        assert f"$({variable})" in makefile if is_set else word in targets, word
+
+
+def _check_pip(words):
+    assert words[1] == "install"
+    for word in words[2:]:
+        wanted = Requirement(re.sub(r"^\.", "modeclust", word))
+        assert wanted.extras <= _declared()[wanted.name], word
+
+
+@cache
+def _declared():
+    """Return the extras that pyproject.toml names of modeclust and of all that it needs."""
+    project = tomllib.loads(_text(ROOT / "pyproject.toml"))["project"]
+    optional = project["optional-dependencies"]
+    extras = {"modeclust": set(optional)}
+    for group in (project["dependencies"], *optional.values()):
+        for needed in map(Requirement, group):
+            extras.setdefault(needed.name, set()).update(needed.extras)
+    return extras
+
+
+def _check_python(words):
+    _check_script(words[1:])
+
+
+def _check_script(words):
+    script, *options = words
+    assert (ROOT / script).is_file(), script
+    if options:
+        assert script == "benchmarks/run.py", "no other script is known to take options"
+        # In a process of its own: it sets what threads and caches a process has.
+        code = "import sys, run; sys.argv = sys.argv[1:]; run.parse()"
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "benchmarks")},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+KINDS = {
+    "modeclust": _check_modeclust,
+    "make": _check_make,
+    "pip": _check_pip,
+    "python": _check_python,
+}

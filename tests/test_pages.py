@@ -1,0 +1,46 @@
+"""All that the pages say to type can be typed: commands, options, targets and extras are there."""
+
+import re
+
+import pytest
+from pages import PAGES, ROOT, check, commands_in_text, shell_lines
+
+OTHER_SHELLS = r"^```(bash|console|shell|zsh)"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_page_says_to_type_can_be_typed(page):
+    assert not re.findall(OTHER_SHELLS, page.read_text(encoding="utf-8"), re.MULTILINE)
+    for command in dict.fromkeys([*shell_lines(page), *commands_in_text(page)]):
+        check(command)
+
+
+def test_the_pages_have_commands_of_every_kind():
+    lines = [line for page in PAGES for line in shell_lines(page)]
+    assert {line.split()[0] for line in lines} == {"modeclust", "make", "pip", "python"}
+    assert sum(len(commands_in_text(page)) for page in PAGES) > 20
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "modeclust fit big.parquet",
+        "modeclust fit big.parquet -k 3 --kernels gaussian",
+        "modeclust fits big.parquet -k 3",
+        "make tests",  # a folder, and no target
+        "make lint tests",
+        "make release-check TAGS=v0.1.0",
+        "pip install '.[everything]'",
+        "pip install 'dask[frames]'",
+        "pip install kmodes",
+        "pip uninstall modeclust",
+        "python benchmarks/walk.py",
+        "python benchmarks/run.py --only scales",
+        "python benchmarks/run.py --few",
+        "git tag v0.1.0",
+        "make lint && make test",
+    ],
+)
+def test_what_cannot_be_typed_is_found(command):
+    with pytest.raises(AssertionError):
+        check(command)
