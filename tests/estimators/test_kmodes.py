@@ -269,6 +269,8 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
     assert merged.merge_redundant(X) is merged
     with pytest.raises(ValueError, match="fitted on, 900 rows, got 50"):
         model.merge_redundant(X[:50])
+    with pytest.raises(ValueError, match="in the same order, but row 0"):
+        merged.merge_redundant(X[::-1])
     np.testing.assert_array_equal(merged.predict(X), merged.labels_)
     assert model.n_clusters == 4
 

@@ -123,5 +123,7 @@ class TestReport:
         model = KModes(**OPTIONS).fit(rows)
         with pytest.raises(ValueError, match="fitted on, 6000 rows, got 5000"):
             model.report(rows[:5000], None, None)
+        with pytest.raises(ValueError, match="in the same order"):
+            model.report(rows[::-1], None, None)
         with pytest.raises(ValueError, match="one value for each of the 6000 rows"):
             model.report(rows, KINDS[:10], None)

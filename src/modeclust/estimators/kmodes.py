@@ -32,6 +32,7 @@ from modeclust.estimators.following import PathFollower
 from modeclust.estimators.home import home_of, units_of
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
+from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
@@ -39,6 +40,7 @@ from modeclust.rows.chunks import Chunks, is_dask
 from modeclust.rows.dask import DaskRows
 from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.units import Units, working_dtype
+from modeclust.show.fitted import check_rows_of_fit
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -533,12 +535,7 @@ class KModes(
             A fitted model with as many clusters as are left; this one if none is redundant.
         """
         model, pairs = self, self.redundant_clusters(threshold)
-        checked = check_rows(X, estimator=self, reset=False, chunked=True)
-        if (n_rows := checked.shape[0]) != len(self.labels_):
-            raise ValueError(
-                f"X must be the data that the model was fitted on, {len(self.labels_)} rows, "
-                f"got {n_rows}."
-            )
+        check_rows_of_fit(self, check_rows(X, estimator=self, reset=False, chunked=True))
         while pairs:
             kept = representatives(pairs, model.counts_)
             model = model._refit(X, kept, sample_weight, sample_scale)
@@ -700,6 +697,15 @@ class KModes(
         empty = np.empty((0, n_clusters), dtype=working_dtype(array.dtype))
         chunks = (array.chunks[0], (n_clusters,))
         return array.map_blocks(_of_chunk, bare.transform, empty, chunks=chunks, meta=empty)
+
+    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `places` that cannot have the label it got in the fit.
+
+        Of a Dask collection None, which would be read once more.
+        """
+        if isinstance(X, Chunks) or is_dask(X):
+            return None
+        return first_elsewhere(X, places, np.asarray(self.labels_[places]), self.cluster_centers_)
 
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any

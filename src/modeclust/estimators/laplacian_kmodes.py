@@ -32,6 +32,7 @@ from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.exceptions import ApproximateNeighborsWarning
@@ -475,6 +476,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         rows = units.inward(np.asarray(X) if isinstance(X, np.memmap) else X)
         with MemoryRows(rows, n_clusters=len(centroids), n_jobs=self.n_jobs) as opened:
             yield opened, centroids, units
+
+    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `places` that is not that of the fit."""
+        return first_unlike(X, places, self._neighborhood.X, places)
 
     def _assignments(self, rows: MemoryRows, centroids: Centers, units: Units) -> Doubles:
         if self.smoothing_ == 0:

@@ -35,6 +35,7 @@ from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.landscape import NO_ORDER, Landscape, Open
+from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.reading import is_sparse
@@ -344,6 +345,11 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         self.density_ = modes.density
         self.bandwidth_ = ground.outward_bandwidth(bandwidth)
         self.n_iter_ = modes.n_iter
+
+    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `places` that is not that of the fit."""
+        kept = np.argsort(self._landscape.order)[places]
+        return first_unlike(X, places, self._landscape.X, kept)
 
 
 class Search:
