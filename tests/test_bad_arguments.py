@@ -66,6 +66,7 @@ def fitted(model):
     model.labels_ = LABELS.astype(np.int32)
     model.counts_ = np.bincount(LABELS)
     model.bandwidth_ = 2.0
+    model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
         model._landscape = Landscape(X, None, None, np.arange(10))
         return model

@@ -209,6 +209,7 @@ class KModes(
     """
 
     _saved_types = (Path, Past)
+    _needed_after_fit = ("n_clusters", "bandwidth", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "bandwidth": [POSITIVE, StrOptions(set(RULES))],
@@ -473,7 +474,7 @@ class KModes(
         """
         with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
             inverse = inverse_square(self.bandwidth_ / units.scale)
-            sums = rows.reduce(ModeStep(centroids, KERNELS[self.kernel], inverse))
+            sums = rows.reduce(ModeStep(centroids, self._fitted_kernel, inverse))
         return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
@@ -560,6 +561,7 @@ class KModes(
 
     def _go_on(self, X: Any, sample_weight: Any, sample_scale: Any) -> None:
         """Fit a batch together with what is kept of the rows before."""
+        self._check_unchanged()
         past, n_steps, n_seen = self._past, self.n_steps_, self.n_samples_seen_
         with self._measure(X, sample_weight) as (rows, centroids, units):
             scale = check_scales(sample_scale, rows.X)
@@ -570,7 +572,7 @@ class KModes(
                 rows,
                 units,
                 pool=rows.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
-                kernel=KERNELS[self.kernel],
+                kernel=self._fitted_kernel,
                 path_iter=self.path_iter,
                 max_iter=self.max_iter,
                 mean_shift_iter=self.mean_shift_iter,
@@ -654,6 +656,21 @@ class KModes(
         self.n_samples_seen_ = problem.rows.n_rows
         self._past = problem.past(last)
         self._n_features_out = len(self.cluster_centers_)
+        self._fitted_with = self._parameters_needed()
+
+    @property
+    def _fitted_kernel(self) -> int:
+        return KERNELS[self._fitted_with["kernel"]]
+
+    def _check_unchanged(self) -> None:
+        """Refuse parameters that the first batch has settled, and that are others now."""
+        for name, settled in self._fitted_with.items():
+            value = getattr(self, name)
+            if value != settled and not (name == "bandwidth" and value == self.bandwidth_):
+                raise ValueError(
+                    f"{name} must stay {settled!r}, as in the first batch, got {value!r}; set it "
+                    "back, or call fit to begin anew."
+                )
 
     @contextmanager
     def _measure(
@@ -712,7 +729,8 @@ class KModes(
     ) -> Self:
         """Return a model with the clusters `kept`, run again at this model's bandwidth."""
         centers = self.cluster_centers_[kept].astype(np.float64)
-        model: Self = clone(self).set_params(
+        model: Self = clone(self).set_params(**self._fitted_with)
+        model.set_params(
             n_clusters=len(kept), init=centers, bandwidth=self.bandwidth_, start_bandwidth="auto"
         )
         X = check_rows(X, estimator=model, min_rows=2, chunked=True)

@@ -200,6 +200,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     labels_: npt.NDArray[np.int32]
     _saved_types = (Path, Neighborhood)
+    _needed_after_fit = ("kernel", "solver")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
             name: constraint
@@ -451,6 +452,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         self.n_iter_ = int(self.path_.n_iter.sum())
         self.affinity_ = problem.graph
         self._neighborhood = problem.neighborhood
+        self._fitted_with = self._parameters_needed()
 
     def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
@@ -488,7 +490,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         pulls = self._log_heights(rows, centroids, self.bandwidth_ / units.scale)
         affinities, near = self._neighborhood.affinities(rows.X, units, self.n_jobs)
         mean = np.asarray(affinities @ self.assignments_)
-        if self.solver == "bound":
+        if self._fitted_with["solver"] == "bound":
             weights = self.smoothing_ * np.exp(near)
             return np.asarray(softmax(np.exp(pulls) + weights[:, None] * mean, axis=1))
         # By logarithms, since far from everything both sums vanish; and where no mode pulls ...
@@ -503,12 +505,13 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     def _log_heights(self, rows: MemoryRows, centroids: Centers, bandwidth: float) -> Doubles:
         """Return log G of each row at each centroid."""
-        if self.kernel == "gaussian":
+        name = self._fitted_with["kernel"]
+        if name == "gaussian":
             with np.errstate(over="ignore"):
                 squares = np.square(rows.distances(centroids).astype(np.float64) / bandwidth)
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
         heights = np.empty((rows.n_rows, len(centroids)))
-        kernel, inverse = KERNELS[self.kernel], inverse_square(bandwidth)
+        kernel, inverse = KERNELS[name], inverse_square(bandwidth)
         rows.reduce(HeightStep(centroids, kernel, inverse, heights))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(heights))

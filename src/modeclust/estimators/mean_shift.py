@@ -34,6 +34,7 @@ from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
+from modeclust.estimators.fitted_with import FittedWithMixin
 from modeclust.estimators.landscape import NO_ORDER, Landscape, Open
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
@@ -58,7 +59,7 @@ from modeclust.validation import (
 FEW_SEEDS, SEEDS_FOR_A_MODE = 256, 8
 
 
-class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
+class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin, BaseEstimator):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that climb to it.
 
     The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
@@ -146,6 +147,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (Landscape,)
+    _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, StrOptions(set(RULES))],
         "n_clusters": [COUNT, None],
@@ -248,13 +250,14 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         if method not in ("basin", "nearest"):
             raise ValueError(f"method must be 'basin' or 'nearest', got {method!r}.")
         X = check_rows(X, estimator=self, reset=False)
-        with self._landscape.opened(self.kernel, self.bandwidth_, self.n_jobs) as ground:
+        kept = self._fitted_with
+        with self._landscape.opened(kept["kernel"], self.bandwidth_, self.n_jobs) as ground:
             rows = ground.units.inward(X)
             centers = ground.units.inward(self.cluster_centers_.astype(np.float64))
             if method == "nearest":
                 return _nearest(centers, _dense_parts(rows)).astype(np.int32)
-            limits = self._limits()
-            radius = self.merge_radius * ground.density.bandwidth
+            limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
+            radius = limits.merge_radius * ground.density.bandwidth
             climbs = ground.density.each(
                 partial(climb, ground.density, limits=limits), _dense_parts(rows)
             )
@@ -345,6 +348,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         self.density_ = modes.density
         self.bandwidth_ = ground.outward_bandwidth(bandwidth)
         self.n_iter_ = modes.n_iter
+        self._fitted_with = self._parameters_needed()
 
     def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
         """Return the first of the rows at `places` that is not that of the fit."""

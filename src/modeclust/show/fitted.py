@@ -120,12 +120,18 @@ def check_names(
     return names
 
 
+def fitted_with(model: Any, name: str) -> Any:
+    """Return a parameter as it was in the fit; None where the model has none of that name."""
+    kept = getattr(model, "_fitted_with", {})
+    return kept[name] if name in kept else getattr(model, name, None)
+
+
 def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
     """Return the local scales that an adaptive model gives to the rows; None for others.
 
     Where it draws rows without a fixed seed, so does this with another.
     """
-    if not getattr(model, "adaptive", False):
+    if not fitted_with(model, "adaptive"):
         return None
     _, scales = choose_bandwidth(
         Units.of(X).inward(X),
