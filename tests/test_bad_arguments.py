@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import typer
 from scipy import sparse
@@ -38,6 +39,7 @@ from modeclust.show.mode_panels import Cluster
 X = np.arange(20.0).reshape(10, 2) ** 2
 LABELS = np.repeat([0, 1, 2], [4, 3, 3])
 CENTERS = X[[1, 5, 8]] + 0.5
+WHEN = np.arange("2030-01-01", "2030-01-11", dtype="M8[D]")
 
 
 # Models that were never fitted but look so: nothing is compiled for them.
@@ -287,6 +289,8 @@ ROWS = [
     bad(np.zeros((2, 2, 2)), "dim 3"),
     bad(X + 1j, "Complex data not supported"),
     bad(None, "Expected 2D array, got scalar array instead"),
+    bad(pd.DataFrame({0: X[:, 0], 1: ["x"] * 10}), "column 1 does not: could not .* 'x'. Leave it"),
+    bad(pd.DataFrame({0: X[:, 0], 1: WHEN}), "column 1 does not: it holds dates or times. Leave"),
     bad("rows.csv", "could not convert string to float: 'rows.csv'"),
 ]
 TO_FIT = [
@@ -303,7 +307,7 @@ TO_CLUSTER = [
 KNOWN = [*NEW, bad(X[:5], "X must be the data that the model was fitted on, 10 rows, got 5")]
 
 WEIGHTS = [
-    bad(np.full(10, -1.0), "Negative values in data passed to `sample_weight`"),
+    bad(np.full(10, -1.0), "sample_weight must be >= 0, got -1 in row 0; pass 0"),
     bad(np.zeros(10), "Sample weights must contain at least one non-zero"),
     bad(np.ones(9), r"sample_weight.shape == \(9,\), expected \(10,\)"),
     bad(np.ones((10, 1)), "(?i)sample.weights must be 1D"),
