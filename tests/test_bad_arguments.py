@@ -337,7 +337,6 @@ INDEX = [
     bad(-10, "index", IndexError),
     bad(0.5, "integer", TypeError),
     bad("first", "integer", TypeError),
-    bad(slice(0, 1), "integer", TypeError),
 ]
 BACKEND = [
     bad("arrow", "backend must be 'polars', 'pandas' or 'dict', got GOT"),
@@ -568,10 +567,19 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(["iris"], r"No built-in data \['iris'\]"),
         ]
     },
-    "Path.__getitem__": {"index": INDEX},
+    "Path.__getitem__": {
+        "index": [
+            *INDEX,
+            bad(slice(3, None), "must have at least one of its 3 bandwidths.* got GOT"),
+            bad(slice(None, None, -1), "in their order, got GOT"),
+            bad(slice("a", "b"), "integer", TypeError),
+        ]
+    },
     "Path.at": {"bandwidth": ON_THE_PATH},
     "Path.to_frame": {"backend": BACKEND},
-    "ModeTree.__getitem__": {"index": INDEX},
+    "ModeTree.__getitem__": {
+        "index": [*INDEX, bad(slice(0, 1), "integer, got GOT; take some of tree.levels", TypeError)]
+    },
     "ModeTree.labels": {"index": INDEX},
     "ModeTree.to_frame": {"backend": BACKEND},
     "PathDisplay.from_estimator": {
