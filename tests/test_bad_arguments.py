@@ -447,7 +447,10 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "KModes.report": {
         "X": KNOWN,
-        "y": CLASSES,
+        "y": [
+            *CLASSES,
+            bad("report.html", "the path is the third argument: report.X, path='report.html'"),
+        ],
         "path": [
             bad("report.pdf", "a report ends in .html or .json, got GOT"),
             bad("absent/report.html", "no folder for the report", FileNotFoundError),
