@@ -534,6 +534,12 @@ class KModes(
         -------
         KModes
             A fitted model with as many clusters as are left; this one if none is redundant.
+
+        Notes
+        -----
+        `path_` of the new model has one point: it begins at the modes kept, and not with K-means.
+        Its `init` is these modes, from which `fit` would run K-means first: a clone of it that
+        is fitted to the same rows may find other clusters.
         """
         model, pairs = self, self.redundant_clusters(threshold)
         check_rows_of_fit(self, check_rows(X, estimator=self, reset=False, chunked=True))

@@ -71,7 +71,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     ----------
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
         The bandwidth, or a rule that estimates it (`estimate_bandwidth`). With `n_clusters`,
-        where the search for it starts.
+        where the search for it starts. The default is that of `KModes`: of up to three features
+        it makes many small modes, where "silverman" makes fewer.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. With "epanechnikov" a climb moves to the plain mean of the rows within one
         bandwidth: that is the flat kernel of `sklearn.cluster.MeanShift`.

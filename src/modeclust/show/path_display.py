@@ -143,7 +143,7 @@ class PathDisplay:
 
         Parameters
         ----------
-        estimator : KModes
+        estimator : KModes or LaplacianKModes
             A fitted model.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data that it was fitted on.
