@@ -69,10 +69,11 @@ class Fitted(NamedTuple):
         return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
 
 
-def check_rows_of_fit(model: Any, X: Any) -> None:
+def check_rows_of_fit(model: Any, X: Any, numbers: npt.NDArray[np.intp] | None = None) -> None:
     """Refuse rows that are not those of the fit, in their order, as far as a few of them tell.
 
     Models that can tell have `_first_other_row`; of others only the number of rows is known.
+    Where the rows are a sample, `numbers` are those that they have among all.
     """
     n_rows = len(model.labels_)
     if X.shape[0] != n_rows:
@@ -83,9 +84,10 @@ def check_rows_of_fit(model: Any, X: Any) -> None:
         return
     places = np.unique(np.linspace(0, n_rows - 1, MOST_COMPARED).astype(np.intp))
     if (row := model._first_other_row(X, places)) is not None:
+        number = row if numbers is None else numbers[row]
         raise ValueError(
             "X must be the data that the model was fitted on, its rows in the same order, but row "
-            f"{row} is not what it was; pass them as they were, or fit the model again."
+            f"{number} is not what it was; pass them as they were, or fit the model again."
         )
 
 

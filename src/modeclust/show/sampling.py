@@ -89,7 +89,9 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     view = copy.copy(model)
     view.labels_ = labels[indices]
     names = vars(view).pop("feature_names_in_", None)  # the sample is an array, without names
-    return RowSample(view, array[indices].compute(), indices, n_rows, names)
+    sample = array[indices].compute()
+    check_rows_of_fit(view, sample, indices)
+    return RowSample(view, sample, indices, n_rows, names)
 
 
 def sample_by_cluster(
