@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import typer
 from command import refused
@@ -43,6 +44,7 @@ API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="u
 X = np.arange(20.0).reshape(10, 2) ** 2
 LABELS = np.repeat([0, 1, 2], [4, 3, 3])
 CENTERS = X[[1, 5, 8]] + 0.5
+WHEN = np.arange("2030-01-01", "2030-01-11", dtype="M8[D]")
 
 
 # Models that were never fitted but look so: nothing is compiled for them.
@@ -71,6 +73,7 @@ def fitted(model):
     model.labels_ = LABELS.astype(np.int32)
     model.counts_ = np.bincount(LABELS)
     model.bandwidth_ = 2.0
+    model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
         model._landscape = Landscape(X, None, None, np.arange(10))
         return model
@@ -293,6 +296,8 @@ ROWS = [
     bad(np.zeros((2, 2, 2)), "dim 3"),
     bad(X + 1j, "Complex data not supported"),
     bad(None, "Expected 2D array, got scalar array instead"),
+    bad(pd.DataFrame({0: X[:, 0], 1: ["x"] * 10}), "column 1 does not: could not .* 'x'. Leave it"),
+    bad(pd.DataFrame({0: X[:, 0], 1: WHEN}), "column 1 does not: it holds dates or times. Leave"),
     bad("rows.csv", "could not convert string to float: 'rows.csv'"),
 ]
 TO_FIT = [
@@ -309,7 +314,7 @@ TO_CLUSTER = [
 KNOWN = [*NEW, bad(X[:5], "X must be the data that the model was fitted on, 10 rows, got 5")]
 
 WEIGHTS = [
-    bad(np.full(10, -1.0), "Negative values in data passed to `sample_weight`"),
+    bad(np.full(10, -1.0), "sample_weight must be >= 0, got -1 in row 0; pass 0"),
     bad(np.zeros(10), "Sample weights must contain at least one non-zero"),
     bad(np.ones(9), r"sample_weight.shape == \(9,\), expected \(10,\)"),
     bad(np.ones((10, 1)), "(?i)sample.weights must be 1D"),
@@ -344,7 +349,6 @@ INDEX = [
     bad(-10, "index", IndexError),
     bad(0.5, "integer", TypeError),
     bad("first", "integer", TypeError),
-    bad(slice(0, 1), "integer", TypeError),
 ]
 BACKEND = [
     bad("arrow", "backend must be 'polars', 'pandas' or 'dict', got GOT"),
@@ -455,7 +459,10 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "KModes.report": {
         "X": KNOWN,
-        "y": CLASSES,
+        "y": [
+            *CLASSES,
+            bad("report.html", "the path is the third argument: report.X, path='report.html'"),
+        ],
         "path": REPORT_TO_WRITE,
         "image_shape": IMAGE,
         "feature_names": NAMES,
@@ -571,10 +578,19 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(["iris"], r"No built-in data \['iris'\]"),
         ]
     },
-    "Path.__getitem__": {"index": INDEX},
+    "Path.__getitem__": {
+        "index": [
+            *INDEX,
+            bad(slice(3, None), "must have at least one of its 3 bandwidths.* got GOT"),
+            bad(slice(None, None, -1), "in their order, got GOT"),
+            bad(slice("a", "b"), "integer", TypeError),
+        ]
+    },
     "Path.at": {"bandwidth": ON_THE_PATH},
     "Path.to_frame": {"backend": BACKEND},
-    "ModeTree.__getitem__": {"index": INDEX},
+    "ModeTree.__getitem__": {
+        "index": [*INDEX, bad(slice(0, 1), "integer, got GOT; take some of tree.levels", TypeError)]
+    },
     "ModeTree.labels": {"index": INDEX},
     "ModeTree.to_frame": {"backend": BACKEND},
     "PathDisplay.from_estimator": {

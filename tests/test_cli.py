@@ -338,7 +338,7 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["latin.csv"], "not UTF-8"),
         (["false.parquet"], r"cannot be read as the \.parquet file"),
         (["false.npy"], r"cannot be read as the \.npy file"),
-        (["negative.csv", "--weight-column", "w"], "[Nn]egative"),
+        (["negative.csv", "--weight-column", "w"], "sample_weight must be >= 0, got -"),
         (["folder.csv"], "Is a directory"),
         (["same.csv"], "distinct"),
     ],

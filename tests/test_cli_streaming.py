@@ -266,7 +266,9 @@ class TestBadInput:
 
     def test_negative_weights(self, way):
         FRAME.with_columns(w=pl.col("w") - 1).write_parquet("one.parquet")
-        assert "Negative values" in refused("fit", "one.parquet", *QUICK, *BESIDE, way)
+        assert "sample_weight must be >= 0, got -" in refused(
+            "fit", "one.parquet", *QUICK, *BESIDE, way
+        )
 
     def test_text(self, way):
         message = refused("fit", "parts", *QUICK, way)

@@ -84,7 +84,8 @@ before, loaded = dict(os.environ), set(sys.modules)
 import modeclust
 assert sorted(modeclust.__all__) == modeclust.__all__
 assert all(hasattr(modeclust, name) for name in modeclust.__all__)
-assert set(modeclust.__all__) <= set(dir(modeclust))
+assert {{*modeclust.__all__, "show"}} <= set(dir(modeclust))
+assert not {{"Any", "TYPE_CHECKING", "import_module"}} & set(dir(modeclust))
 assert not hasattr(modeclust, "absent")
 new = {{name.partition('.')[0] for name in set(sys.modules) - loaded}}
 assert not new & {OPTIONAL!r}, new

@@ -39,6 +39,29 @@ def test_a_point_is_one_bandwidth(path):
 
 
 @pytest.mark.parametrize(
+    ("part", "bandwidths"),
+    [
+        (slice(1, 3), [4.0, 2.0]),
+        (slice(-1, None), [1.0]),
+        (slice(None, None, 3), [np.inf, 1.0]),
+        (slice(None, 10), [np.inf, 4.0, 2.0, 1.0]),
+    ],
+)
+def test_a_part_of_a_path_is_one(path, part, bandwidths):
+    short = path[part]
+    assert isinstance(short, Path)
+    assert [point.bandwidth for point in short] == bandwidths
+    for point in short:
+        whole = path.at(point.bandwidth)
+        np.testing.assert_array_equal(point.centers, whole.centers)
+        np.testing.assert_array_equal(point.counts, whole.counts)
+        np.testing.assert_array_equal(point.labels, whole.labels)
+        assert (point.objective, point.inertia) == (whole.objective, whole.inertia)
+        assert point.n_iter == whole.n_iter
+    assert len(short.to_frame("dict")["step"]) == 3 * len(bandwidths)
+
+
+@pytest.mark.parametrize(
     ("asked", "found"),
     [(np.inf, np.inf), (100.0, 4.0), (3.0, 4.0), (2.7, 2.0), (1.5, 2.0), (1.3, 1.0), (1.0, 1.0)],
 )
@@ -57,8 +80,6 @@ def test_a_path_without_kmeans_does_not_reach_it(rng):
     for bandwidth in (np.inf, 5.0):
         with pytest.raises(ValueError, match="from 4 to 2; fit one that reaches it"):
             path.at(bandwidth)
-    with pytest.raises(TypeError):
-        path[0:1]
 
 
 @pytest.mark.parametrize(

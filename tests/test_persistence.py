@@ -302,6 +302,12 @@ ARRAYS = {
         ({"n_steps_": 0}, "n_steps_ must be a whole number > 0"),
         ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
         ({"_past": 5}, "_past must be sums of 2 clusters in 2 features, got int"),
+        (
+            {"_fitted_with": 5},
+            "_fitted_with must be values that a fit allows of n_clusters, .* int",
+        ),
+        ({"_fitted_with": {"kernel": "cauchy"}}, "_fitted_with must be"),
+        ({"_fitted_with": KModes(kernel="other")._parameters_needed()}, "_fitted_with must be"),
         ({"_sklearn_output_config": 5}, "_sklearn_output_config must be a dict"),
         ({"predict": 5}, "no attribute 'predict'"),
         ({"__class__": 5}, "no attribute '__class__'"),

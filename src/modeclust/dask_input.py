@@ -65,7 +65,10 @@ def _numbers(frame: Any) -> Any:
 
     kinds = dict(frame._meta.dtypes) if frame.ndim == 2 else {}
     if other := [name for name, kind in kinds.items() if not is_numeric_dtype(kind)]:
-        raise ValueError(f"X must hold numbers, but column {other[0]!r} does not.")
+        raise ValueError(
+            f"X must hold numbers, but column {other[0]!r} does not; leave it out, or encode it as "
+            "numbers."
+        )
     # Flags beside numbers, nullable numbers and those of Arrow would become objects.
     are_plain = all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in kinds.values())
     return frame if are_plain else frame.astype(float)

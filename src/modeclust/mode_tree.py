@@ -75,6 +75,10 @@ class ModeTree:
         return len(self.levels)
 
     def __getitem__(self, index: int) -> TreeLevel:
+        if isinstance(index, slice):
+            raise TypeError(
+                f"a level of a tree is told by an integer, got {index!r}; take some of tree.levels."
+            )
         return self.levels[operator.index(index)]
 
     def __iter__(self) -> Iterator[TreeLevel]:

@@ -2,9 +2,9 @@
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,7 @@ class Path:
     """Clusterings at decreasing bandwidths, each started from the one before.
 
     ``len(path)`` is the number of bandwidths S; ``path[i]`` is a `path.PathPoint`, and
-    iterating yields them in order.
+    iterating yields them in order. ``path[i:j]`` is a `Path` again, of some of the bandwidths.
 
     Attributes
     ----------
@@ -99,7 +99,15 @@ class Path:
     def __len__(self) -> int:
         return len(self.bandwidths)
 
-    def __getitem__(self, index: int) -> PathPoint:
+    @overload
+    def __getitem__(self, index: int) -> PathPoint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Path": ...
+
+    def __getitem__(self, index: int | slice) -> "PathPoint | Path":
+        if isinstance(index, slice):
+            return self._part(index)
         index = operator.index(index)
         return PathPoint(
             bandwidth=float(self.bandwidths[index]),
@@ -109,6 +117,24 @@ class Path:
             counts=self.counts[index],
             n_iter=int(self.n_iter[index]),
             labels=None if self.labels is None else self.labels[index],
+        )
+
+    def _part(self, places: slice) -> "Path":
+        chosen = range(len(self))[places]
+        if chosen.step < 0 or len(chosen) == 0:
+            raise ValueError(
+                f"a part of a path must have at least one of its {len(self)} bandwidths, and in "
+                f"their order, got {places!r}."
+            )
+        return replace(
+            self,
+            bandwidths=self.bandwidths[places],
+            centers=self.centers[places],
+            objectives=self.objectives[places],
+            inertias=self.inertias[places],
+            counts=self.counts[places],
+            n_iter=self.n_iter[places],
+            labels=None if self.labels is None else self.labels[places],
         )
 
     def __iter__(self) -> Iterator[PathPoint]:

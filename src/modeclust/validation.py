@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_sca
 
 from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.dask_input import check_chunks, check_column
+from modeclust.files import in_a_line
 from modeclust.kernels import KERNELS
 from modeclust.rows.chunks import Chunks, Column, is_dask
 from modeclust.rows.reading import is_sparse
@@ -97,7 +98,9 @@ def check_rows(
         "order": None if mapped else "C",
         "ensure_min_samples": min_rows,
     }
-    with np.errstate(invalid="ignore"):  # the sum of numbers at both ends of the range
+    _refuse_times(X)
+    # The sum of numbers at both ends of the range is none.
+    with np.errstate(invalid="ignore"), _blamed_on_a_column(X):
         if estimator is None:
             checked = check_array(X, input_name="X", **options)
         else:
@@ -106,6 +109,53 @@ def check_rows(
         checked = checked.copy()
         checked.sum_duplicates()
     return X if mapped else checked
+
+
+def _columns(X: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the columns of a pandas or polars frame, each with its name; none of anything else."""
+    if hasattr(X, "iloc") and X.ndim == 2:
+        yield from X.items()
+    elif hasattr(X, "iter_columns"):
+        yield from ((column.name, column) for column in X.iter_columns())
+
+
+def _refuse_times(X: Any) -> None:
+    """Refuse dates and times, which would become the number of ticks since 1970."""
+    for name, column in _columns(X):
+        # Of polars it takes a value to know.
+        kind = getattr(column.dtype, "kind", None) or np.asarray(column.head(1)).dtype.kind
+        if kind in "mM":
+            raise _no_numbers(name, "it holds dates or times")
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"X must hold numbers, got dates or times ({X.dtype}); pass numbers, such as days."
+        )
+
+
+@contextmanager
+def _blamed_on_a_column(X: Any) -> Iterator[None]:
+    """Give errors about what is no number the name of its column, where X is a frame."""
+    try:
+        yield
+    except (TypeError, ValueError):
+        for name, column in _columns(X):
+            try:
+                check_array(
+                    column.to_frame(),
+                    dtype=np.float64,
+                    ensure_all_finite=False,
+                    ensure_min_samples=0,
+                )
+            except (TypeError, ValueError) as error:
+                raise _no_numbers(name, in_a_line(error)) from error
+        raise
+
+
+def _no_numbers(name: Any, reason: str) -> ValueError:
+    return ValueError(
+        f"X must hold numbers, but column {name!r} does not: {reason}. Leave it out, or encode it "
+        "as numbers."
+    )
 
 
 @contextmanager
@@ -137,8 +187,10 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
         return None
     with _named("sample_weight"):
         weights = np.asarray(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
         )
+    if weights[row := weights.argmin()] < 0:
+        raise _negative_weight(f"{weights[row]:g} in row {row}")
     largest = weights.max()
     if SMALLEST < largest < LARGEST:
         return weights
@@ -151,12 +203,16 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
     return np.asarray(weights / largest)
 
 
+def _negative_weight(got: str) -> ValueError:
+    return ValueError(f"sample_weight must be >= 0, got {got}; pass 0 for rows to leave out.")
+
+
 def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
     column = check_column(sample_weight, X, "sample_weight")
     if column is None:
         return None
     if column.lowest < 0:
-        raise ValueError("Negative values in data passed to `sample_weight`.")
+        raise _negative_weight(f"{column.lowest:g}")
     if column.highest == 0:
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return column if SMALLEST < column.highest < LARGEST else column.over(column.highest)

@@ -254,7 +254,7 @@ class TestBadInput:
         ("columns", "message"),
         [
             ({"sample_weight": da.ones(9, chunks=5)}, r"sample_weight.shape == \(9,\)"),
-            ({"sample_weight": -da.ones(7000, chunks=500)}, "Negative values"),
+            ({"sample_weight": -da.ones(7000, chunks=500)}, "sample_weight must be >= 0, got -1;"),
             ({"sample_weight": da.zeros(7000, chunks=500)}, "at least one non-zero"),
             ({"sample_weight": da.full(7000, np.nan, chunks=500)}, "contains NaN or infinity"),
             ({"sample_weight": ["heavy"] * 7000}, "sample_weight must be numbers.* 'heavy'"),

@@ -206,7 +206,8 @@ def test_labels_along_the_path_are_kept_on_demand(blobs, monkeypatch):
 
 def test_no_convergence_is_a_warning_that_names_bandwidth_and_residual(blobs):
     with pytest.warns(
-        ConvergenceWarning, match=r"0\.5 within 2 iter.* by 0\.\d+, which is 0.* tol=0\.0001"
+        ConvergenceWarning,
+        match=r"0\.5 within 2 iter.* by 0\.\d+, or 0\.\d+ bandwidths, where tol=0\.0001",
     ):
         KModes(3, bandwidth=0.5, max_iter=2, n_bandwidths=2, random_state=0).fit(blobs[0])
 
@@ -270,6 +271,8 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
     assert merged.merge_redundant(X) is merged
     with pytest.raises(ValueError, match="fitted on, 900 rows, got 50"):
         model.merge_redundant(X[:50])
+    with pytest.raises(ValueError, match="in the same order, but row 0"):
+        merged.merge_redundant(X[::-1])
     np.testing.assert_array_equal(merged.predict(X), merged.labels_)
     assert model.n_clusters == 4
 

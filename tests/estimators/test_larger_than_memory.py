@@ -1,5 +1,7 @@
 """Data on disk, in the forms in which it may be larger than memory."""
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -123,5 +125,10 @@ class TestReport:
         model = KModes(**OPTIONS).fit(rows)
         with pytest.raises(ValueError, match="fitted on, 6000 rows, got 5000"):
             model.report(rows[:5000], None, None)
+        with pytest.raises(ValueError, match="in the same order, but row") as caught:
+            model.report(rows[::-1], None, None)
+        row = int(re.search(r"row (\d+) is not", str(caught.value))[1])
+        labels = model.labels_.compute()
+        assert labels[row] != labels[::-1][row]
         with pytest.raises(ValueError, match="one value for each of the 6000 rows"):
             model.report(rows, KINDS[:10], None)

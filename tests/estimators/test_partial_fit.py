@@ -394,7 +394,7 @@ def test_bad_batches_are_refused_and_change_nothing(blobs):
         (blobs[:0], {}, "0 sample"),
         ([[np.nan, 1.0]], {}, "NaN"),
         (blobs[:3], {"sample_weight": [1, 1]}, "sample_weight"),
-        (blobs[:3], {"sample_weight": [1, -1, 1]}, "negative|Negative"),
+        (blobs[:3], {"sample_weight": [1, -1, 1]}, "sample_weight must be >= 0, got -1 in row 1"),
         (blobs[:3], {"sample_scale": [1, 0, 1]}, "sample_scale must be > 0"),
         (blobs[:3], {"sample_scale": [1, 1]}, r"sample_scale must have shape \(3,\)"),
     ]:

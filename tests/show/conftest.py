@@ -19,8 +19,9 @@ def emptied():
 
     def fit(X):
         model = KModes(3, bandwidth=0.5, n_bandwidths=3, random_state=0).fit(X)
-        model.labels_[model.labels_ == 2] = 0
-        labels = np.where(model.path_.labels == 2, 0, model.path_.labels)
+        model.cluster_centers_[2] = 1e3
+        model.labels_ = model.predict(X)
+        labels = np.where(model.path_.labels == 2, model.labels_, model.path_.labels)
         model.path_ = replace(model.path_, labels=labels)
         return model
 

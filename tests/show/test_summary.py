@@ -229,6 +229,8 @@ def test_wrong_data_are_refused(blobs):
     X, _, model = blobs
     with pytest.raises(ValueError, match="fitted on, 150 rows, got 149"):
         summarize(model, X[1:])
+    with pytest.raises(ValueError, match="in the same order"):
+        summarize(model, np.roll(X, 1, axis=0))
     with pytest.raises(ValueError, match="4 features"):
         summarize(model, X[:, 1:])
     with pytest.raises(NotFittedError):

@@ -60,6 +60,7 @@ def follow(X: Doubles) -> PathPoint:
     assert_type(path.bandwidths, Doubles)
     assert_type(path.labels, npt.NDArray[np.integer[Any]] | None)
     assert_type([point.objective for point in path], list[float])
+    assert_type(path[1:], Path)
     return path.at(1.5)
 
 

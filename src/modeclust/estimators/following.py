@@ -10,11 +10,12 @@ from sklearn.callback import CallbackContext, CallbackSupportMixin
 from modeclust.algorithms.homotopy import automatic_start, schedule
 from modeclust.algorithms.solve import State
 from modeclust.estimators.checkpoint import Checkpoint
+from modeclust.estimators.fitted_with import FittedWithMixin
 from modeclust.estimators.problem import Problem, Record, best_so_far
 from modeclust.validation import is_array_like
 
 
-class PathFollower(CallbackSupportMixin):
+class PathFollower(FittedWithMixin, CallbackSupportMixin):
     """An estimator with the parameters of a path, which tells callbacks where it is."""
 
     n_clusters: int
@@ -147,4 +148,5 @@ class PathFollower(CallbackSupportMixin):
             "cluster_centers_": centers.astype(problem.rows.dtype),
             "bandwidth_": problem.outward_bandwidth(state.bandwidth),
             "_n_features_out": len(state.centroids),
+            "_fitted_with": self._parameters_needed(),
         }

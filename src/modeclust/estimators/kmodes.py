@@ -31,6 +31,7 @@ from modeclust.estimators.following import PathFollower
 from modeclust.estimators.home import home_of, units_of
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
+from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
@@ -38,6 +39,7 @@ from modeclust.rows.chunks import Chunks, is_dask
 from modeclust.rows.dask import DaskRows
 from modeclust.rows.mode_step import ModeStep
 from modeclust.rows.units import Units, working_dtype
+from modeclust.show.fitted import check_rows_of_fit
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -207,6 +209,7 @@ class KModes(
     """
 
     _saved_types = (Path, Past)
+    _needed_after_fit = ("n_clusters", "bandwidth", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "bandwidth": [POSITIVE, BandwidthRule()],
@@ -472,7 +475,7 @@ class KModes(
         """
         with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
             inverse = inverse_square(self.bandwidth_ / units.scale)
-            sums = rows.reduce(ModeStep(centroids, KERNELS[self.kernel], inverse))
+            sums = rows.reduce(ModeStep(centroids, self._fitted_kernel, inverse))
         return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
@@ -532,14 +535,15 @@ class KModes(
         -------
         KModes
             A fitted model with as many clusters as are left; this one if none is redundant.
+
+        Notes
+        -----
+        `path_` of the new model has one point: it begins at the modes kept, and not with K-means.
+        Its `init` is these modes, from which `fit` would run K-means first: a clone of it that
+        is fitted to the same rows may find other clusters.
         """
         model, pairs = self, self.redundant_clusters(threshold)
-        checked = check_rows(X, estimator=self, reset=False, chunked=True)
-        if (n_rows := checked.shape[0]) != len(self.labels_):
-            raise ValueError(
-                f"X must be the data that the model was fitted on, {len(self.labels_)} rows, "
-                f"got {n_rows}."
-            )
+        check_rows_of_fit(self, check_rows(X, estimator=self, reset=False, chunked=True))
         while pairs:
             kept = representatives(pairs, model.counts_)
             model = model._refit(X, kept, sample_weight, sample_scale)
@@ -564,6 +568,7 @@ class KModes(
 
     def _go_on(self, X: Any, sample_weight: Any, sample_scale: Any) -> None:
         """Fit a batch together with what is kept of the rows before."""
+        self._check_unchanged()
         past, n_steps, n_seen = self._past, self.n_steps_, self.n_samples_seen_
         with self._measure(X, sample_weight) as (rows, centroids, units):
             scale = check_scales(sample_scale, rows.X)
@@ -574,7 +579,7 @@ class KModes(
                 rows,
                 units,
                 pool=rows.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
-                kernel=KERNELS[self.kernel],
+                kernel=self._fitted_kernel,
                 path_iter=self.path_iter,
                 max_iter=self.max_iter,
                 mean_shift_iter=self.mean_shift_iter,
@@ -658,6 +663,21 @@ class KModes(
         self.n_samples_seen_ = problem.rows.n_rows
         self._past = problem.past(last)
         self._n_features_out = len(self.cluster_centers_)
+        self._fitted_with = self._parameters_needed()
+
+    @property
+    def _fitted_kernel(self) -> int:
+        return KERNELS[self._fitted_with["kernel"]]
+
+    def _check_unchanged(self) -> None:
+        """Refuse parameters that the first batch has settled, and that are others now."""
+        for name, settled in self._fitted_with.items():
+            value = getattr(self, name)
+            if value != settled and not (name == "bandwidth" and value == self.bandwidth_):
+                raise ValueError(
+                    f"{name} must stay {settled!r}, as in the first batch, got {value!r}; set it "
+                    "back, or call fit to begin anew."
+                )
 
     @contextmanager
     def _measure(
@@ -702,12 +722,22 @@ class KModes(
         chunks = (array.chunks[0], (n_clusters,))
         return array.map_blocks(_of_chunk, bare.transform, empty, chunks=chunks, meta=empty)
 
+    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `places` that cannot have the label it got in the fit.
+
+        Of a Dask collection None, which would be read once more.
+        """
+        if isinstance(X, Chunks) or is_dask(X):
+            return None
+        return first_elsewhere(X, places, np.asarray(self.labels_[places]), self.cluster_centers_)
+
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any
     ) -> Self:
         """Return a model with the clusters `kept`, run again at this model's bandwidth."""
         centers = self.cluster_centers_[kept].astype(np.float64)
-        model: Self = clone(self).set_params(
+        model: Self = clone(self).set_params(**self._fitted_with)
+        model.set_params(
             n_clusters=len(kept), init=centers, bandwidth=self.bandwidth_, start_bandwidth="auto"
         )
         X = check_rows(X, estimator=model, min_rows=2, chunked=True)

@@ -31,6 +31,7 @@ from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.exceptions import ApproximateNeighborsWarning
@@ -200,6 +201,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     labels_: npt.NDArray[np.int32]
     _saved_types = (Path, Neighborhood)
+    _needed_after_fit = ("kernel", "solver")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
             name: constraint
@@ -451,6 +453,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         self.n_iter_ = int(self.path_.n_iter.sum())
         self.affinity_ = problem.graph
         self._neighborhood = problem.neighborhood
+        self._fitted_with = self._parameters_needed()
 
     def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
@@ -477,6 +480,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         with MemoryRows(rows, n_clusters=len(centroids), n_jobs=self.n_jobs) as opened:
             yield opened, centroids, units
 
+    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `places` that is not that of the fit."""
+        return first_unlike(X, places, self._neighborhood.X, places)
+
     def _assignments(self, rows: MemoryRows, centroids: Centers, units: Units) -> Doubles:
         if self.smoothing_ == 0:
             assign(rows, centroids)
@@ -484,7 +491,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         pulls = self._log_heights(rows, centroids, self.bandwidth_ / units.scale)
         affinities, near = self._neighborhood.affinities(rows.X, units, self.n_jobs)
         mean = np.asarray(affinities @ self.assignments_)
-        if self.solver == "bound":
+        if self._fitted_with["solver"] == "bound":
             weights = self.smoothing_ * np.exp(near)
             return np.asarray(softmax(np.exp(pulls) + weights[:, None] * mean, axis=1))
         # By logarithms, since far from everything both sums vanish; and where no mode pulls ...
@@ -499,12 +506,13 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     def _log_heights(self, rows: MemoryRows, centroids: Centers, bandwidth: float) -> Doubles:
         """Return log G of each row at each centroid."""
-        if self.kernel == "gaussian":
+        name = self._fitted_with["kernel"]
+        if name == "gaussian":
             with np.errstate(over="ignore"):
                 squares = np.square(rows.distances(centroids).astype(np.float64) / bandwidth)
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
         heights = np.empty((rows.n_rows, len(centroids)))
-        kernel, inverse = KERNELS[self.kernel], inverse_square(bandwidth)
+        kernel, inverse = KERNELS[name], inverse_square(bandwidth)
         rows.reduce(HeightStep(centroids, kernel, inverse, heights))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(heights))

@@ -111,6 +111,7 @@ def _wrong_value(model: Any) -> str | None:
     except ValueError as error:
         return in_a_line(error)  # of an array in place of a number it shows some rows
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
+    required.append("_fitted_with")
     required += REQUIRED[type(model)]
     if missing := [name for name in required if not hasattr(model, name)]:
         return f"it lacks {', '.join(missing)}"
@@ -136,6 +137,8 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
     bandwidth = model.bandwidth_
     fits = isinstance(bandwidth, float | np.floating) and bool(bandwidth > 0)
     yield "bandwidth_", fits, "a number > 0"
+    names = ", ".join(model._needed_after_fit)
+    yield "_fitted_with", _are_parameters(model), f"values that a fit allows of {names}"
     if hasattr(model, "feature_names_in_"):
         names = model.feature_names_in_
         fits = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
@@ -168,6 +171,17 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
     yield "affinity_", fits, f"sparse and finite, of shape {(n_rows, n_rows)}"
     fits = _is_neighborhood(model._neighborhood, n_rows, width)
     yield "_neighborhood", fits, f"rows of {width} features, one for each label"
+
+
+def _are_parameters(model: Any) -> bool:
+    kept = model._fitted_with
+    if not isinstance(kept, dict) or set(kept) != set(model._needed_after_fit):
+        return False
+    try:
+        type(model)(**kept)._validate_params()
+    except ValueError:
+        return False
+    return True
 
 
 def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
@@ -216,7 +230,7 @@ def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
 def _is_steady(model: MeanShift) -> bool:
     """Return whether the density can be found at its bandwidth, as `fit` makes sure."""
     try:
-        with model._landscape.opened(model.kernel, model.bandwidth_, 1):
+        with model._landscape.opened(model._fitted_with["kernel"], model.bandwidth_, 1):
             return True
     except ValueError:
         return False

@@ -33,7 +33,9 @@ from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
+from modeclust.estimators.fitted_with import FittedWithMixin
 from modeclust.estimators.landscape import NO_ORDER, Landscape, Open
+from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.rows.memory import MemoryRows
 from modeclust.rows.reading import is_sparse
@@ -57,7 +59,7 @@ from modeclust.validation import (
 FEW_SEEDS, SEEDS_FOR_A_MODE = 256, 8
 
 
-class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
+class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin, BaseEstimator):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that climb to it.
 
     The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
@@ -69,7 +71,9 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
     ----------
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
         The bandwidth, or a rule that estimates it (`estimate_bandwidth`), or a part of what a
-        rule gives, such as "knn/3". With `n_clusters`, where the search for it starts.
+        rule gives, such as "knn/3". With `n_clusters`, where the search for it starts. The default
+        is that of `KModes`: of up to three features it makes many small modes, where "silverman"
+        makes fewer.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. With "epanechnikov" a climb moves to the plain mean of the rows within one
         bandwidth: that is the flat kernel of `sklearn.cluster.MeanShift`.
@@ -145,6 +149,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (Landscape,)
+    _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
         "n_clusters": [COUNT, None],
@@ -247,13 +252,14 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         if method not in ("basin", "nearest"):
             raise ValueError(f"method must be 'basin' or 'nearest', got {method!r}.")
         X = check_rows(X, estimator=self, reset=False)
-        with self._landscape.opened(self.kernel, self.bandwidth_, self.n_jobs) as ground:
+        kept = self._fitted_with
+        with self._landscape.opened(kept["kernel"], self.bandwidth_, self.n_jobs) as ground:
             rows = ground.units.inward(X)
             centers = ground.units.inward(self.cluster_centers_.astype(np.float64))
             if method == "nearest":
                 return _nearest(centers, _dense_parts(rows)).astype(np.int32)
-            limits = self._limits()
-            radius = self.merge_radius * ground.density.bandwidth
+            limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
+            radius = limits.merge_radius * ground.density.bandwidth
             climbs = ground.density.each(
                 partial(climb, ground.density, limits=limits), _dense_parts(rows)
             )
@@ -344,6 +350,12 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, SavingMixin, BaseEstimator):
         self.density_ = modes.density
         self.bandwidth_ = ground.outward_bandwidth(bandwidth)
         self.n_iter_ = modes.n_iter
+        self._fitted_with = self._parameters_needed()
+
+    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `places` that is not that of the fit."""
+        kept = np.argsort(self._landscape.order)[places]
+        return first_unlike(X, places, self._landscape.X, kept)
 
 
 class Search:

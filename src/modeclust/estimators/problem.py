@@ -284,7 +284,7 @@ class Record:
         if np.isinf(state.bandwidth):
             return ""
         ratio = state.residual / state.bandwidth
-        return f", which is {ratio:.2g} bandwidths and tol={self.problem.tol:g}"
+        return f", or {ratio:.2g} bandwidths, where tol={self.problem.tol:g} is allowed"
 
     def _first(self, happens: Callable[[State], Any]) -> float:
         state = next(state for state in self.states if happens(state))

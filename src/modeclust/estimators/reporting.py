@@ -61,6 +61,11 @@ class ReportMixin:
         check_installed()
         if path is not None:
             check_target(path)
+        if isinstance(y, str | os.PathLike):
+            raise ValueError(
+                f"y must be the class of each row, got {y!r}; the path is the third argument: "
+                f"report(X, path={y!r})."
+            )
         report = Report(
             summarize(
                 self,

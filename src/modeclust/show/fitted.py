@@ -19,6 +19,8 @@ from modeclust.validation import check_rows
 
 Doubles = npt.NDArray[np.float64]
 
+MOST_COMPARED = 1_000  # rows, with those of the fit
+
 
 class Fitted(NamedTuple):
     """A clustering at one bandwidth, and the data that the model was fitted on."""
@@ -46,11 +48,7 @@ class Fitted(NamedTuple):
                 f"{type(model).__name__} has not; pass a KModes, MeanShift or KMeans."
             )
         X = check_rows(X, estimator=model, reset=False)
-        if X.shape[0] != len(model.labels_):
-            raise ValueError(
-                f"X must be the data that the model was fitted on, {len(model.labels_)} rows, "
-                f"got {X.shape[0]}."
-            )
+        check_rows_of_fit(model, X)
         names = check_names(model, X.shape[1], feature_names)
         if bandwidth is None:
             centers = model.cluster_centers_
@@ -69,6 +67,28 @@ class Fitted(NamedTuple):
             )
         labels = model.labels_ if is_last else labels_at(X, path, step)
         return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
+
+
+def check_rows_of_fit(model: Any, X: Any, numbers: npt.NDArray[np.intp] | None = None) -> None:
+    """Refuse rows that are not those of the fit, in their order, as far as a few of them tell.
+
+    Models that can tell have `_first_other_row`; of others only the number of rows is known.
+    Where the rows are a sample, `numbers` are those that they have among all.
+    """
+    n_rows = len(model.labels_)
+    if X.shape[0] != n_rows:
+        raise ValueError(
+            f"X must be the data that the model was fitted on, {n_rows} rows, got {X.shape[0]}."
+        )
+    if not hasattr(model, "_first_other_row"):
+        return
+    places = np.unique(np.linspace(0, n_rows - 1, MOST_COMPARED).astype(np.intp))
+    if (row := model._first_other_row(X, places)) is not None:
+        number = row if numbers is None else numbers[row]
+        raise ValueError(
+            "X must be the data that the model was fitted on, its rows in the same order, but row "
+            f"{number} is not what it was; pass them as they were, or fit the model again."
+        )
 
 
 def path_of(model: Any) -> Path:
@@ -102,12 +122,18 @@ def check_names(
     return names
 
 
+def fitted_with(model: Any, name: str) -> Any:
+    """Return a parameter as it was in the fit; None where the model has none of that name."""
+    kept = getattr(model, "_fitted_with", {})
+    return kept[name] if name in kept else getattr(model, name, None)
+
+
 def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
     """Return the local scales that an adaptive model gives to the rows; None for others.
 
     Where it draws rows without a fixed seed, so does this with another.
     """
-    if not getattr(model, "adaptive", False):
+    if not fitted_with(model, "adaptive"):
         return None
     _, scales = choose_bandwidth(
         Units.of(X).inward(X),

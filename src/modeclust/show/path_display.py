@@ -9,7 +9,7 @@ import numpy.typing as npt
 from modeclust.show.canvas import darker, halo, open_axes, readable
 from modeclust.show.density import Ground
 from modeclust.show.exemplars import labels_at, labels_of_weight, nearest_in_cluster
-from modeclust.show.fitted import Fitted, path_of, scales_of
+from modeclust.show.fitted import Fitted, fitted_with, path_of, scales_of
 from modeclust.show.histogram import edges, limits
 from modeclust.show.palette import color, symbol
 from modeclust.show.projection import Projection
@@ -143,7 +143,7 @@ class PathDisplay:
 
         Parameters
         ----------
-        estimator : KModes
+        estimator : KModes or LaplacianKModes
             A fitted model.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data that it was fitted on.
@@ -170,7 +170,7 @@ class PathDisplay:
         fitted = Fitted.of(estimator, X, bandwidth, feature_names)
         X, labels = fitted.X, fitted.labels
         weight = check_weights(sample_weight, X)
-        scale = check_scales(sample_scale, X, adaptive=getattr(estimator, "adaptive", False))
+        scale = check_scales(sample_scale, X, adaptive=fitted_with(estimator, "adaptive"))
         view = Projection.of(X, fitted.feature_names)
         points = view.forward(X)
         trails = np.stack([view.forward(c) for c in path.centers[: fitted.step + 1]])
@@ -187,7 +187,7 @@ class PathDisplay:
         if view.components is None and np.isfinite(end):
             if scale is None:
                 scale = scales_of(estimator, X, weight)
-            ground = Ground.of(points, estimator.kernel, weight, scale)
+            ground = Ground.of(points, fitted_with(estimator, "kernel"), weight, scale)
             draw = ground.on_line if view.n_axes == 1 else ground.on_plane
             places, densities = draw(labels, trails[[0, -1]], end)
 

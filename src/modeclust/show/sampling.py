@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.dask_input import as_array
 from modeclust.rows.chunks import is_dask
+from modeclust.show.fitted import check_rows_of_fit
 
 MOST_POINTS = 5_000
 FEWEST_OF_A_CLUSTER = 10
@@ -78,12 +79,9 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     """Return some rows of the Dask collection that a model was fitted on."""
     check_is_fitted(model)
     array = as_array(X, estimator=model, reset=False)
+    check_rows_of_fit(model, array)
     n_rows, n_features = array.shape
     labels = np.asarray(model.labels_)
-    if len(labels) != n_rows:
-        raise ValueError(
-            f"X must be the data that the model was fitted on, {len(labels)} rows, got {n_rows}."
-        )
     size = min(MOST_SAMPLED, MOST_SAMPLED_NUMBERS // n_features)
     chosen = sample_by_cluster(labels, len(model.cluster_centers_), size)
     nearest = model.exemplar_indices_[model.exemplar_indices_ >= 0]
@@ -91,7 +89,9 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     view = copy.copy(model)
     view.labels_ = labels[indices]
     names = vars(view).pop("feature_names_in_", None)  # the sample is an array, without names
-    return RowSample(view, array[indices].compute(), indices, n_rows, names)
+    sample = array[indices].compute()
+    check_rows_of_fit(view, sample, indices)
+    return RowSample(view, sample, indices, n_rows, names)
 
 
 def sample_by_cluster(

@@ -87,7 +87,7 @@ class ScheduleDisplay:
 
         Parameters
         ----------
-        estimator : KModes
+        estimator : KModes or LaplacianKModes
             A fitted model.
         ax : matplotlib Axes, default=None
             Where to draw; it is divided into three. By default a new figure.

@@ -24,6 +24,7 @@ from modeclust.show.fitted import (
     Fitted,
     check_classes,
     check_image_shape,
+    fitted_with,
     path_of,
     scales_of,
 )
@@ -201,17 +202,18 @@ def check_data(
         None if shape is None else list(shape),
         len(fitted.centers),
         check_weights(sample_weight, X),
-        check_scales(sample_scale, X, adaptive=model.adaptive),
+        check_scales(sample_scale, X, adaptive=fitted_with(model, "adaptive")),
     )
 
 
 def _model(model: Any) -> dict[str, Any]:
+    rule = fitted_with(model, "bandwidth")
     return {
         "class": type(model).__name__,
-        "kernel": model.kernel,
-        "adaptive": bool(model.adaptive),
+        "kernel": fitted_with(model, "kernel"),
+        "adaptive": bool(fitted_with(model, "adaptive")),
         "bandwidth": _number(model.bandwidth_),
-        "bandwidth_rule": model.bandwidth if isinstance(model.bandwidth, str) else None,
+        "bandwidth_rule": rule if isinstance(rule, str) else None,
         "objective": float(model.objective_),
         "n_iter": int(model.n_iter_),
     }
@@ -367,8 +369,8 @@ def _line(data: Data, path: Path, labels: Labels, model: Any) -> dict[str, Any]:
     low, high = limits(values, path.centers[-1])
     bounds = edges(values, low, high)
     grid = np.linspace(bounds[0], bounds[-1], N_PLACES)
-    scale = scales_of(model, data.X, data.weight) if model.adaptive else data.scale
-    ground = Ground.of(values[:, None], model.kernel, data.weight, scale)
+    scale = data.scale if data.scale is not None else scales_of(model, data.X, data.weight)
+    ground = Ground.of(values[:, None], fitted_with(model, "kernel"), data.weight, scale)
     width, finest = bounds[1] - bounds[0], grid[1] - grid[0]
     heights = [
         None
