@@ -465,11 +465,42 @@ def test_hostile_names_are_printed_as_they_are(here):
 def test_warnings_are_one_line_each(here):
     FRAME.drop("kind").write_csv("plain.csv", include_header=False)
     result = invoke("fit", "plain.csv", *QUICK)
-    assert result.stderr.startswith("warning: the first line holds numbers")
+    assert re.fullmatch(r"note: the first line holds numbers [^\n]+\n", result.stderr)
     told = json.loads(invoke("fit", "plain.csv", *QUICK, "--force", "--json").stdout)
-    assert len(told["warnings"]) == 1
+    assert (len(told["notices"]), told["warnings"]) == (1, [])
     told = invoke("fit", "iris", *QUICK, "--kernel", "biweight", "--bandwidth", "1e-9").stderr
     assert re.fullmatch(r"(warning: [^\n]+\n)+", told)
+
+
+def test_how_the_first_line_is_read_is_told_before_the_fit(here, monkeypatch):
+    FRAME.drop("kind").write_csv("plain.csv", include_header=False)
+    invoke("fit", "plain.csv", *QUICK)
+    result = invoke("predict", "plain.modes", "plain.csv", "-o", "new.csv")
+    assert result.stderr.startswith("note: the first line holds numbers")
+    monkeypatch.setattr(KModes, "fit", lambda *_, **__: 1 / 0)
+    told = []
+    monkeypatch.setattr(job, "tell", lambda *words: told.append(words))
+    with pytest.raises(ZeroDivisionError):
+        invoke("fit", "plain.csv", *QUICK, "--force")
+    assert told[0][0] == "note"
+
+
+def test_a_header_of_numbers_is_named_as_one(here):
+    FRAME.drop("kind").rename(dict(zip(["sl", "sw", "pl", "pw"], "2468", strict=True))).write_csv(
+        "years.csv"
+    )
+    told = json.loads(invoke("fit", "years.csv", *QUICK, "--header", "--json").stdout)
+    assert (told["n_rows"], told["notices"]) == (150, [])
+    result = invoke("predict", "years.modes", "years.csv", "--header", "-o", "new.csv")
+    assert result.stderr == ""
+    assert Path("new.csv").read_bytes() == Path("years.modes/labels.csv").read_bytes()
+    told = json.loads(
+        invoke("fit", "years.csv", *QUICK, "--no-header", "-o", "out", "--json").stdout
+    )
+    assert told["n_rows"] == 151
+    assert "leave out --header" in refused("fit", "iris", *QUICK, "--header", "-o", "b")
+    with_names = ("predict", "years.modes", "years.csv", "-o", "b.csv")
+    assert invoke(*with_names, code=2).stderr.splitlines()[0].endswith("pass --header")
 
 
 def test_progress_is_shown_on_a_terminal(monkeypatch):

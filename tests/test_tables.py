@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from modeclust.formats import WRITERS, TableError, ending_of
+from modeclust.formats import WRITERS, TableError, TextFormat, ending_of
 from modeclust.tables import read_table, write_labels
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
@@ -105,9 +105,9 @@ def test_a_damaged_file_gives_no_other_error(ending, tmp_path):
     assert not any("\n" in message for message in messages)
 
 
-def read_text(text, tmp_path, name="data.csv", **options):
+def read_text(content, tmp_path, name="data.csv", **options):
     path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_table(path, **options)
 
 
@@ -177,7 +177,35 @@ def test_a_file_without_a_header(tmp_path):
     table = read_text("1,2\n3,4\n", tmp_path)
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
     assert table.columns == ["x0", "x1"]
-    assert "first line" in table.notices[0]
+    assert "first line holds numbers and was read as a row" in table.notices[0]
+    assert "--header" in table.notices[0]
+
+
+def test_a_header_that_counts_the_columns_is_one(tmp_path):
+    table = read_text("0,1,2\n3,4,5\n", tmp_path)
+    np.testing.assert_array_equal(table.X, [[3, 4, 5]])
+    assert table.columns == ["0", "1", "2"]
+    assert "--no-header" in table.notices[0]
+    for text in ("0\n3\n", "0,2\n3,4\n", "0.0,1.0\n3,4\n", "1,2\n3,4\n"):
+        assert read_text(text, tmp_path).X.shape[0] == 2
+
+
+def test_the_user_knows_whether_there_is_a_header(tmp_path):
+    table = read_text("2019,2020\n1,2\n", tmp_path, text=TextFormat(header=True))
+    assert (table.columns, table.X.tolist()) == (["2019", "2020"], [[1, 2]])
+    assert not table.notices
+    table = read_text("0,1\n3,4\n", tmp_path, text=TextFormat(header=False))
+    assert (table.columns, table.X.tolist()) == (["x0", "x1"], [[0, 1], [3, 4]])
+    assert not table.notices
+    with pytest.raises(TableError, match=r"--no-header is for text .*data\.npy' is none"):
+        read_table(write(tmp_path / "data.npy"), text=TextFormat(header=False))
+
+
+def test_what_is_told_of_a_file_comes_before_its_errors(tmp_path):
+    told = []
+    with pytest.raises(TableError, match="no column 'a'"):
+        read_text("1,2\n3,4\n", tmp_path, columns=["a"], note=told.append)
+    assert "read as a row" in told[0]
 
 
 def test_a_column_without_a_name_is_left_out(tmp_path):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,12 +36,26 @@ Parts = Iterable[npt.NDArray[np.int32]]
 Streamer = Callable[[BinaryIO, str, Parts, int], None]
 
 
+class TextFormat(NamedTuple):
+    """What a user knows of a text file; None where it is to be seen from the text."""
+
+    header: bool | None = None
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options that say it."""
+        return [] if self.header is None else ["--header" if self.header else "--no-header"]
+
+
+AS_SEEN = TextFormat()
+
+
 def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
     """Return the ending of a file's name that says its format, such as ".csv.gz".
 
     A folder without one is of Parquet files.
     """
-    known = WRITERS if to_write else READERS
+    known = [*WRITERS] if to_write else [*SEPARATORS, *READERS]
     for name in (Path(path).name, "" if to_write else container_of(Path(path))[0].name):
         for ending in sorted(known, key=len, reverse=True):
             if name.lower().endswith(ending):
@@ -51,14 +65,21 @@ def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
     raise TableError(f"{os.fspath(path)!r} must end in one of {', '.join(known)}.")
 
 
-def open_columns(path: Path) -> Any:
+def open_columns(path: Path, text: TextFormat = AS_SEEN) -> Any:
     """Return the columns of a file, or a scan of them where they may be too many to be read."""
     ending = ending_of(path)
+    if text.options and ending not in SEPARATORS:
+        raise TableError(
+            f"{text.options[0]} is for text ({', '.join(SEPARATORS)}), and {str(path)!r} is none; "
+            "leave it out."
+        )
     outer = container_of(path)[0]
     if not (outer.is_dir() and ending in FOLDERS):
         with outer.open("rb"):  # what is wrong with the file as such stays an OSError
             pass
     with readable(path, ending):
+        if ending in SEPARATORS:
+            return _read_text(path, SEPARATORS[ending], text)
         return READERS[ending](path)
 
 
@@ -69,22 +90,20 @@ def _content(path: Path) -> bytes:
     return gzip.decompress(content) if path.name.lower().endswith(".gz") else content
 
 
-def _read_text(path: Path, separator: str) -> FrameColumns:
-    """Read csv or tsv; a first line of nothing but numbers is no header."""
+def _read_text(path: Path, separator: str, text: TextFormat) -> FrameColumns:
+    """Read csv or tsv."""
     import polars as pl
 
     content = _content(path).rstrip(b"\r\n")
     if b"\n" not in content:  # lines that end as they once did on a Macintosh
         content = content.replace(b"\r", b"\n")
     header = _header(content, separator)
-    has_header = not all(_is_number(name) for name in header)
-    notices = []
+    has_header, notices = _has_header(header, text)
     names = [name.strip() for name in header] if has_header else []
     unnamed = [f"unnamed_{j + 1}" for j, name in enumerate(names) if not name]
     names = [name or f"unnamed_{j + 1}" for j, name in enumerate(names)]
     if not has_header:
         names = [f"x{j}" for j in range(len(header))]
-        notices.append("the first line holds numbers and was read as a row; columns are x0, ...")
     if unnamed:
         notices.append(f"columns without a name are left out: {', '.join(unnamed)}")
     if twice := [name for name, times in Counter(names).items() if times > 1]:
@@ -104,6 +123,23 @@ def _read_text(path: Path, separator: str) -> FrameColumns:
     if frame.height == 0:
         raise TableError("there is a header and no rows")
     return FrameColumns(frame, notices, unnamed)
+
+
+def _has_header(fields: list[str], text: TextFormat) -> tuple[bool, list[str]]:
+    """Return whether the first line names the columns, and what to tell of that.
+
+    One of nothing but numbers does not, unless they are those that pandas gives to columns without
+    names. A single 0 is more often a number.
+    """
+    if text.header is not None:
+        return text.header, []
+    if not all(_is_number(field) for field in fields):
+        return True, []
+    if len(fields) > 1 and fields == [str(j) for j in range(len(fields))]:
+        told = "the first line counts the columns and was read as their names"
+        return True, [f"{told}; if it is a row, pass --no-header"]
+    told = "the first line holds numbers and was read as a row; columns are x0, ..."
+    return False, [f"{told}; if it has their names, pass --header"]
 
 
 def _header(content: bytes, separator: str) -> list[str]:
@@ -300,11 +336,9 @@ def _stream_npy(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
         file.write(part.astype("<i4").tobytes())
 
 
+# Of text.
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 READERS: dict[str, Callable[[Path], Any]] = {
-    ".csv": lambda path: _read_text(path, ","),
-    ".csv.gz": lambda path: _read_text(path, ","),
-    ".tsv": lambda path: _read_text(path, "\t"),
-    ".tsv.gz": lambda path: _read_text(path, "\t"),
     ".parquet": scan_parquet,
     ".feather": _read_ipc,
     ".arrow": _read_ipc,

@@ -15,7 +15,15 @@ import numpy.typing as npt
 
 from modeclust.columns import TableError, in_blocks, listed
 from modeclust.files import shown, written
-from modeclust.formats import STREAMERS, WRITERS, Columns, ending_of, open_columns
+from modeclust.formats import (
+    AS_SEEN,
+    STREAMERS,
+    WRITERS,
+    Columns,
+    TextFormat,
+    ending_of,
+    open_columns,
+)
 from modeclust.machine import SHARE_TO_READ, exceeds_share, memory
 from modeclust.rows.chunks import is_dask
 from modeclust.rows.reading import is_sparse
@@ -46,6 +54,7 @@ def read_table(
     weight_column: str | None = None,
     *,
     stream: bool | None = None,
+    text: TextFormat = AS_SEEN,
     note: Callable[[str], None] = lambda told: None,
 ) -> Table:
     """Read a file, in the format that its ending says.
@@ -64,8 +73,10 @@ def read_table(
     stream : bool, optional
         Whether to open the data as Dask arrays, and not to read it. By default where its numbers
         take more than a quarter of memory, and the format allows it.
+    text : TextFormat, optional
+        What is known of a text file, such as whether its first line names the columns.
     note : callable, optional
-        Takes a sentence that says so.
+        Takes sentences that say how it is read.
 
     Returns
     -------
@@ -73,7 +84,9 @@ def read_table(
         The rows, all numbers finite.
     """
     check_distinct(columns or (), label_column, weight_column)
-    source = open_columns(Path(path))
+    source = open_columns(Path(path), text)
+    for notice in source.notices:  # at once: what follows may take long, or fail for that reason
+        note(notice)
     asked = [*(columns or ()), label_column, weight_column]
     check_present([name for name in asked if name is not None], source.names, path)
     if columns is None:

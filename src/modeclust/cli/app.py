@@ -13,6 +13,7 @@ from modeclust.cli.options import (
     AsJson,
     Folder,
     Force,
+    Header,
     Items,
     Job,
     Labels,
@@ -164,17 +165,18 @@ def predict(
     data: NewData,
     output: Labels,
     stream: Stream = None,
+    header: Header = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the cluster of each row of DATA, by a fitted MODEL."""
     from modeclust.cli.folder import check_file
     from modeclust.cli.saved import open_model, predict_labels
-    from modeclust.formats import ending_of
+    from modeclust.formats import TextFormat, ending_of
 
     ending_of(output, to_write=True)
     check_file(output, force=force)
-    sizes = predict_labels(open_model(model), data, output, stream)
+    sizes = predict_labels(open_model(model), data, output, stream=stream, text=TextFormat(header))
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(sizes), "counts": sizes})
     else:

@@ -145,7 +145,7 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
 def report(fit: Fit, *, in_folder: bool = False) -> Any:
     """Return the report of a fit, alone or in its folder; it shows the data as the model saw it."""
     model, table = fit.model, fit.table
-    told = list(fit.warnings)
+    told = [*table.notices, *fit.warnings]
     if fit.scaling is not None:
         beside = "; those of centers.csv are in the units of the data" if in_folder else ""
         told.append(

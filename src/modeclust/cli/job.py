@@ -20,6 +20,7 @@ from modeclust.cli.printing import Progress, tell
 from modeclust.columns import in_blocks
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
+from modeclust.formats import AS_SEEN, TextFormat
 from modeclust.rows.reading import is_sparse
 from modeclust.show.exemplars import lengths
 from modeclust.tables import Table, check_distinct, check_present, read_table
@@ -75,7 +76,14 @@ def run(job: Job, *, show_progress: bool) -> Fit:
     """Read the data of a job and cluster it."""
     bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
     columns = parse_columns(job.columns)
-    table = read_data(job.data, columns, job.label_column, job.weight_column, job.stream)
+    table = read_data(
+        job.data,
+        columns,
+        job.label_column,
+        job.weight_column,
+        stream=job.stream,
+        text=TextFormat(job.header),
+    )
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image(table)
@@ -103,8 +111,8 @@ def run(job: Job, *, show_progress: bool) -> Fit:
             model.fit(table.X, sample_weight=table.weight)
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else commonest(model, table.labels)
-    told = [*table.notices, *(str(warning.message) for warning in caught)]
-    return Fit(model, table, scaling, list(dict.fromkeys(told)), classes)
+    told = dict.fromkeys(str(warning.message) for warning in caught)
+    return Fit(model, table, scaling, list(told), classes)
 
 
 def parse_bandwidth(text: str) -> float | str:
@@ -147,13 +155,24 @@ def read_data(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     weight_column: str | None = None,
+    *,
     stream: bool | None = None,
+    text: TextFormat = AS_SEEN,
 ) -> Table:
     """Return the data of a name: a file, or built-in data."""
     if data not in BUILT_IN:
         check_name(data)
-        note = partial(tell, "note")
-        return read_table(data, columns, label_column, weight_column, stream=stream, note=note)
+        return read_table(
+            data,
+            columns,
+            label_column,
+            weight_column,
+            stream=stream,
+            text=text,
+            note=partial(tell, "note"),
+        )
+    if text.options:
+        raise ValueError(f"Built-in data such as {data!r} is no text; leave out {text.options[0]}.")
     if stream:
         raise ValueError(f"Built-in data such as {data!r} is in memory; leave out --stream.")
     if label_column is not None or weight_column is not None:
@@ -207,6 +226,7 @@ def describe(fit: Fit) -> dict[str, Any]:
         "standardized": fit.scaling is not None,
         "clusters": clusters,
         "redundant": [] if is_kmeans else [list(pair) for pair in model.redundant_clusters()],
+        "notices": list(table.notices),
         "warnings": fit.warnings,
     }
 

@@ -62,6 +62,14 @@ Stream = Annotated[
         help="Go over Parquet, Zarr, HDF5 or npy data in chunks, and do not read it at once.",
     ),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        show_default="names, unless they are numbers",
+        help="Whether the first line of csv or tsv names the columns.",
+    ),
+]
 
 
 class Job(NamedTuple):
@@ -110,6 +118,7 @@ class Job(NamedTuple):
         ),
     ] = False
     stream: Stream = None
+    header: Header = None
     image: Annotated[
         str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
     ] = None

@@ -10,6 +10,7 @@ import numpy as np
 from modeclust.cli.folder import MODEL
 from modeclust.cli.job import Scaling, read_data
 from modeclust.estimators.load import Saved, misfit, read_model
+from modeclust.formats import TextFormat
 from modeclust.persistence import is_array
 from modeclust.tables import write_labels
 
@@ -45,9 +46,11 @@ def _are_names(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(name, kind) for name in value)
 
 
-def predict_labels(saved: Saved, data: str, output: Path, stream: bool | None) -> list[int]:
+def predict_labels(
+    saved: Saved, data: str, output: Path, *, stream: bool | None, text: TextFormat
+) -> list[int]:
     """Write the label of each row of a file, and return the sizes of the clusters."""
-    table = read_data(data, columns_of(saved), stream=stream)
+    table = read_data(data, columns_of(saved), stream=stream, text=text)
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.inward(table.X)
     return write_labels(output, saved.model.predict(X), len(saved.model.cluster_centers_))
