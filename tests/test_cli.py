@@ -35,6 +35,7 @@ from modeclust.cli.options import (
 )
 from modeclust.datasets import DATASETS
 from modeclust.estimators.saving import write_model
+from modeclust.exceptions import ScaledModelWarning
 from modeclust.kernels import KERNELS
 from modeclust.tables import read_table, write_columns
 
@@ -155,7 +156,40 @@ def test_standardized_models_answer_in_the_units_of_the_data(here):
     assert told["scales"][-1] == 1
     frame.select("pw", "kind", "constant", "sl", "pl", "sw").write_parquet("new.parquet")
     invoke("predict", "scaled.modes", "new.parquet", "-o", "new.npy")
-    assert np.load("new.npy").tolist() == load("scaled.modes/model.npz").labels_.tolist()
+    with pytest.warns(ScaledModelWarning, match=r"model\.scaling_\.transform\(X\)"):
+        model = load("scaled.modes/model.npz")
+    assert np.load("new.npy").tolist() == model.labels_.tolist()
+    rows = model.scaling_.transform(frame.drop("kind"))
+    assert model.predict(rows).tolist() == model.labels_.tolist()
+    np.testing.assert_array_equal(
+        model.scaling_.inverse_transform(model.cluster_centers_), centers.to_numpy()[:, 2:]
+    )
+    model.save("again.npz")
+    invoke("predict", "again.npz", "new.parquet", "-o", "again.npy")
+    assert np.load("again.npy").tolist() == model.labels_.tolist()
+
+
+def test_models_know_the_columns_that_a_file_names(here):
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
+    model = load("iris.modes/model.npz")
+    assert model.feature_names_in_.tolist() == ["sl", "sw", "pl", "pw"]
+    assert "pw" in model.path_.to_frame("dict")
+    assert model.predict(FRAME.drop("kind")).tolist() == model.labels_.tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME.select("pw", "pl", "sw", "sl"))
+    assert invoke("predict", "iris.modes", "iris.csv", "-o", "new.csv").stderr == ""
+    np.save("plain.npy", IRIS.data)
+    for data in ("plain.npy", "iris"):
+        invoke("fit", data, *QUICK, "-o", f"of-{data}")
+        assert not hasattr(load(f"of-{data}/model.npz"), "feature_names_in_")
+
+
+def test_a_model_of_a_frame_takes_columns_by_name_in_silence(here):
+    KModes(3, n_bandwidths=3, n_init=2).fit(FRAME.drop("kind")).save("model.npz")
+    result = invoke("predict", "model.npz", "iris.csv", "-o", "new.csv")
+    assert result.stderr == ""
+    labels = pl.read_csv("new.csv")["label"]
+    assert labels.to_list() == load("model.npz").labels_.tolist()
 
 
 def test_standardized_sparse_data_stays_sparse(here):
@@ -372,16 +406,10 @@ def test_usage_errors_are_one_line_with_a_hint(here):
 
 def test_a_model_whose_notes_do_not_fit_is_refused(here):
     model = KModes(3, n_bandwidths=3, n_init=2, random_state=0).fit(IRIS.data)
-    ones = np.ones(4)
     for notes in (
         {"columns": ["a"]},
         {"columns": "abcd"},
         {"columns": [1, 2, 3, 4]},
-        {"scaling": [1]},
-        {"scaling": {"scale": ones}},
-        {"scaling": {"mean": None, "scale": [1.0] * 4}},
-        {"scaling": {"mean": ones[:3], "scale": ones}},
-        {"scaling": {"mean": None, "scale": 0 * ones}},
         {"classes": [1, 2, 3]},
         {"data": 5},
     ):

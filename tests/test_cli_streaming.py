@@ -16,6 +16,7 @@ from sklearn.datasets import make_blobs
 
 import modeclust
 from modeclust import machine, streams
+from modeclust.estimators.load import read_model
 from modeclust.formats import STREAMERS, WRITERS
 from modeclust.tables import read_table, write_labels
 
@@ -80,7 +81,7 @@ def written(folder):
     report = json.loads((folder / "report.json").read_text())
     return {
         "labels": read_table(labels, stream=False).X.ravel(),
-        "model": modeclust.load(folder / "model.npz"),
+        "model": read_model(folder / "model.npz").model,
         "centers": pl.read_csv(folder / "centers.csv"),
         "path": pl.read_csv(folder / "path.csv"),
         "report": report,

@@ -36,10 +36,18 @@ def listed(names: Any) -> str:
 class FrameColumns:
     """The columns of a polars frame."""
 
-    def __init__(self, frame: Any, notices: Sequence[str] = (), unnamed: Sequence[str] = ()):
+    def __init__(
+        self,
+        frame: Any,
+        notices: Sequence[str] = (),
+        unnamed: Sequence[str] = (),
+        *,
+        is_named: bool = True,
+    ):
         self.names: list[str] = frame.columns
         self.features = [name for name in self.names if name not in unnamed]
         self.notices = notices
+        self.is_named = is_named
         self._frame = frame
 
     def matrix(self, names: Sequence[str], advice: str) -> npt.NDArray[Any]:
@@ -65,6 +73,7 @@ class ArrayColumns:
     """The columns of an array, and arrays of one dimension beside it."""
 
     notices: Sequence[str] = ()
+    is_named = False
 
     def __init__(self, X: Any, beside: dict[str, Any]):
         if X.ndim == 1:

@@ -122,7 +122,7 @@ def _read_text(path: Path, separator: str, text: TextFormat) -> FrameColumns:
         raise
     if frame.height == 0:
         raise TableError("there is a header and no rows")
-    return FrameColumns(frame, notices, unnamed)
+    return FrameColumns(frame, notices, unnamed, is_named=has_header)
 
 
 def _has_header(fields: list[str], text: TextFormat) -> tuple[bool, list[str]]:

@@ -56,6 +56,7 @@ class ArrayScan:
     """An array that is not read yet, and arrays of one dimension beside it."""
 
     notices: Sequence[str] = ()
+    is_named = False
 
     def __init__(self, X: Any, beside: dict[str, Any]):
         self.is_mapped = isinstance(X, np.memmap)  # and so needs no memory as it is
@@ -196,6 +197,7 @@ class ParquetScan:
     """The columns of Parquet files that are not read yet."""
 
     is_mapped = False
+    is_named = True
 
     def __init__(self, files: Sequence[Path], notices: Sequence[str] = ()):
         import polars as pl

@@ -45,6 +45,7 @@ class Table(NamedTuple):
     image_shape: tuple[int, int] | None = None
     title: str = ""
     notices: tuple[str, ...] = ()  # what the user should know of how it was read
+    is_named: bool = True  # whether the file has the names of columns
 
 
 def read_table(
@@ -87,6 +88,7 @@ def read_table(
     source = open_columns(Path(path), text)
     for notice in source.notices:  # at once: what follows may take long, or fail for that reason
         note(notice)
+    is_named = source.is_named
     asked = [*(columns or ()), label_column, weight_column]
     check_present([name for name in asked if name is not None], source.names, path)
     if columns is None:
@@ -111,7 +113,15 @@ def read_table(
         weight = (weight.toarray() if is_sparse(weight) else weight)[:, 0]
         weight = weight if is_dask(weight) else np.asarray(weight)
     title = shown(Path(path).name)
-    return Table(X, list(columns), labels, weight, title=title, notices=tuple(source.notices))
+    return Table(
+        X,
+        list(columns),
+        labels,
+        weight,
+        title=title,
+        notices=tuple(source.notices),
+        is_named=is_named,
+    )
 
 
 def _opened(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,7 +122,7 @@ def _remove(folder: Path, kind: Kind) -> None:
 def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     """Write all files of a fit and return their names."""
     model, table = fit.model, fit.table
-    write_model(folder / MODEL, model, notes(fit))
+    write_model(folder / MODEL, to_save(fit), notes(fit))
     # What arrays are streamed from is no format for a column.
     ending = ending if ending in WRITERS else ".parquet"
     write_labels(folder / f"labels{ending}", model.labels_)
@@ -163,13 +164,22 @@ def report(fit: Fit, *, in_folder: bool = False) -> Any:
     )
 
 
+def to_save(fit: Fit) -> Any:
+    """Return the model with what it did not see in the array that it was fitted on."""
+    model, table = copy(fit.model), fit.table
+    if table.is_named:
+        model.feature_names_in_ = np.array(table.columns, dtype=object)
+        model.path_ = replace(model.path_, feature_names=model.feature_names_in_)
+    if fit.scaling is not None:
+        model.scaling_ = fit.scaling
+    return model
+
+
 def notes(fit: Fit) -> dict[str, Any]:
     """Return what `predict` and `info` need beside the model."""
-    scaling = None if fit.scaling is None else dict(fit.scaling._asdict())
     classes = None if fit.commonest is None else [name for name, _ in fit.commonest]
     return {
         "data": fit.table.title,
         "columns": fit.table.columns,
-        "scaling": scaling,
         "classes": classes,
     }

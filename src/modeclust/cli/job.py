@@ -20,41 +20,11 @@ from modeclust.cli.printing import Progress, tell
 from modeclust.columns import in_blocks
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
+from modeclust.estimators.scaling import Scaling
 from modeclust.formats import AS_SEEN, TextFormat
 from modeclust.rows.reading import is_sparse
 from modeclust.show.exemplars import lengths
 from modeclust.tables import Table, check_distinct, check_present, read_table
-from modeclust.validation import Doubles
-
-
-class Scaling(NamedTuple):
-    """What brought the columns to unit variance; CSR is not centred, to stay sparse."""
-
-    mean: Doubles | None
-    scale: Doubles
-
-    @classmethod
-    def of(cls, X: Any, weight: Any) -> "Scaling":
-        """Return the scaling that suits rows; constant columns keep their scale."""
-        scaler = StandardScaler(with_mean=not is_sparse(X))
-        for rows, own in in_blocks(X, weight):
-            if own is None or own.any():
-                scaler.partial_fit(rows, sample_weight=own)
-        return cls(None if is_sparse(X) else scaler.mean_, scaler.scale_)
-
-    def inward(self, X: Any) -> Any:
-        """Return rows scaled."""
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        scale: Any = self.scale.astype(dtype)
-        if self.mean is None:
-            return X.multiply(1 / scale).tocsr() if is_sparse(X) else X / scale
-        rows = X.toarray() if is_sparse(X) else X
-        return (rows - self.mean.astype(dtype)) / scale
-
-    def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return scaled centroids in the units of the data."""
-        mean = 0.0 if self.mean is None else self.mean
-        return centers * self.scale + mean
 
 
 class Fit(NamedTuple):
@@ -69,7 +39,7 @@ class Fit(NamedTuple):
 
     def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return centroids in the units of the data."""
-        return centers if self.scaling is None else self.scaling.outward(centers)
+        return centers if self.scaling is None else self.scaling.inverse_transform(centers)
 
 
 def run(job: Job, *, show_progress: bool) -> Fit:
@@ -87,9 +57,9 @@ def run(job: Job, *, show_progress: bool) -> Fit:
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image(table)
-    scaling = Scaling.of(table.X, table.weight) if job.standardize else None
+    scaling = scaling_of(table.X, table.weight) if job.standardize else None
     if scaling is not None:
-        table = table._replace(X=scaling.inward(table.X))
+        table = table._replace(X=scaling.transform(table.X))
     model = KModes(
         job.n_clusters,
         bandwidth=bandwidth,
@@ -113,6 +83,15 @@ def run(job: Job, *, show_progress: bool) -> Fit:
         classes = None if table.labels is None else commonest(model, table.labels)
     told = dict.fromkeys(str(warning.message) for warning in caught)
     return Fit(model, table, scaling, list(told), classes)
+
+
+def scaling_of(X: Any, weight: Any) -> Scaling:
+    """Return the scaling that suits rows; constant columns keep their scale."""
+    scaler = StandardScaler(with_mean=not is_sparse(X))
+    for rows, own in in_blocks(X, weight):
+        if own is None or own.any():
+            scaler.partial_fit(rows, sample_weight=own)
+    return Scaling(None if is_sparse(X) else scaler.mean_, scaler.scale_)
 
 
 def parse_bandwidth(text: str) -> float | str:
@@ -178,7 +157,14 @@ def read_data(
     if label_column is not None or weight_column is not None:
         raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
     found = load_dataset(data)
-    table = Table(found.X, found.feature_names, found.y, None, found.image_shape, found.title)
+    table = Table(
+        found.X,
+        found.feature_names,
+        found.y,
+        image_shape=found.image_shape,
+        title=found.title,
+        is_named=False,  # as `load_dataset` gives it in Python
+    )
     if columns is None or list(columns) == table.columns:
         return table
     check_distinct(columns)
