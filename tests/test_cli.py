@@ -304,6 +304,25 @@ def test_force_replaces_nothing_but_its_own(here):
     assert names() == ["data.npy", "empty", "iris.csv"]
 
 
+def test_force_replaces_no_folder_of_others_with_such_names(here):
+    Path("mine").mkdir()
+    Path("mine/labels.csv").write_text("by hand")
+    asked = ("fit", "iris", *QUICK, "-o", "mine", "--force")
+    assert "'mine' holds 'labels.csv', and does not look as `fit` leaves it" in refused(*asked)
+    np.savez("mine/model.npz", weights=np.zeros(3))
+    assert "does not look as `fit` leaves it" in refused(*asked)
+    Path("mine/model.npz").write_text("a model of something else")
+    assert "does not look as `fit` leaves it" in refused(*asked)
+    assert Path("mine/labels.csv").read_text() == "by hand"
+    invoke("fit", "iris", *QUICK, "-o", "out")
+    invoke("predict", "out", "iris", "-o", "out/labels.parquet")
+    assert "'labels.parquet'" in refused("fit", "iris", *QUICK, "-o", "out", "--force")
+    Path("out/labels.parquet").unlink()
+    Path("out/report.html").unlink()
+    invoke("fit", "iris", *QUICK, "-o", "out", "--force")
+    assert names("out") == FILES
+
+
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failure_leaves_the_old_folder(error, here, monkeypatch):
     invoke("fit", "iris", *QUICK, "-o", "out")

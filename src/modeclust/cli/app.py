@@ -234,7 +234,7 @@ def paper(
     """Reproduce the figures, tables and claims of the K-modes paper, with a verdict on each."""
     from modeclust.cli.folder import Kind, check_folder, swapped_in
     from modeclust.paper.items import check_items, list_of_items
-    from modeclust.paper.report import PAGE, WORDS, owns, write_report
+    from modeclust.paper.report import PAGE, WORDS, is_report, owns, write_report
 
     if list_items:
         wanted = check_items(names or [], to_run=False)
@@ -242,7 +242,7 @@ def paper(
         print_json({"items": listed}) if as_json else print_items(listed)
         return
     chosen = check_items(names or [])
-    kind = Kind("paper", owns)
+    kind = Kind("paper", owns, is_report)
     check_folder(output, force=force, kind=kind)
     with swapped_in(output, force=force, kind=kind) as part:
         results = write_report(chosen, part, quick=quick, tell=lambda line: say(line, error=True))

@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust.cli.job import Fit
+from modeclust.columns import listed
 from modeclust.estimators.saving import write_model
 from modeclust.files import unused_name
 from modeclust.formats import WRITERS
 from modeclust.frames import unused_column
+from modeclust.persistence import is_document
 from modeclust.tables import write_columns, write_labels
 
 MODEL = "model.npz"
@@ -24,13 +26,20 @@ FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS
 
 
 class Kind(NamedTuple):
-    """A kind of folder: the command that writes it, and the names of files that it may hold."""
+    """A kind of folder, by the command that writes it."""
 
     command: str
-    owns: Callable[[str], bool]
+    owns: Callable[[str], bool]  # whether it may hold a file of this name
+    wrote: Callable[[Path], bool]  # whether what is in a folder shows that it is of the kind
 
 
-FIT = Kind("fit", FILES.__contains__)
+def _is_of_fit(folder: Path) -> bool:
+    """Return whether a folder has a model, and labels as `fit` writes them, in one format."""
+    n_labels = sum((folder / name).exists() for name in LABELS)
+    return n_labels <= 1 and is_document(folder / MODEL)
+
+
+FIT = Kind("fit", FILES.__contains__, _is_of_fit)
 
 
 def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
@@ -48,6 +57,13 @@ def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
         raise ValueError(
             f"{str(folder)!r} holds {foreign[0]!r}, which `{kind.command}` did not write; move it "
             "away or name another folder with -o."
+        )
+    # Others may have a file of such a name too.
+    if content and not kind.wrote(target):
+        raise ValueError(
+            f"{str(folder)!r} holds {listed(path.name for path in content)}, and does not look as "
+            f"`{kind.command}` leaves it; move what you need away, remove the rest, or name "
+            "another folder with -o."
         )
     if content and not force:
         raise ValueError(
