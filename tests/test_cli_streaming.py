@@ -197,6 +197,14 @@ def test_size_decides(monkeypatch):
     assert invoke(*asked, "--no-stream").stderr == ""
 
 
+@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
+def test_a_missing_class_is_told_by_its_row(way):
+    gaps = pl.Series([None if i in (900, 2000) else k for i, k in enumerate(KINDS.tolist())])
+    FRAME.with_columns(kind=gaps).write_parquet("gaps.parquet")
+    message = refused("fit", "gaps.parquet", *QUICK, "--label-column", "kind", way)
+    assert "Column 'kind' of 'gaps.parquet' has 2 missing classes, first in row 901" in message
+
+
 def test_columns_of_every_kind_are_streamed_as_they_are_read():
     n = 1000
     frame = pl.DataFrame(
@@ -205,12 +213,12 @@ def test_columns_of_every_kind_are_streamed_as_they_are_read():
             "whole": np.arange(n),
             "flag": np.arange(n) % 2 == 0,
             "text": [str(i / 2) for i in range(n)],
-            "gaps": [None if i == 900 else i % 3 for i in range(n)],
-            "halves": np.arange(n) / 2,
+            "kind": [f"kind {i % 3}" for i in range(n)],
+            "floats": np.arange(n) % 5 * 1.0,
         }
     )
     frame.write_parquet("kinds.parquet")
-    for names, label in ((["single"], "whole"), (["whole", "text"], "gaps"), (["flag"], "halves")):
+    for names, label in ((["single"], "whole"), (["whole", "text"], "kind"), (["flag"], "floats")):
         ours = read_table(
             "kinds.parquet", names, label, "single" if "whole" in names else None, stream=True
         )

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from modeclust.formats import WRITERS, TableError, TextFormat, ending_of
+from modeclust.show.fitted import check_classes
 from modeclust.tables import read_table, write_labels
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
@@ -226,10 +227,8 @@ def test_names_of_columns_that_are_not_there(tmp_path):
 
 def test_labels_with_gaps_and_numbers(tmp_path):
     text = "a,kind,n\n1,u,3\n2,,4\n"
-    assert read_text(text, tmp_path, columns=["a"], label_column="kind").labels.tolist() == [
-        "u",
-        "(missing)",
-    ]
+    with pytest.raises(TableError, match=r"'kind' of .* 1 missing class, first in row 2 \(from 1"):
+        read_text(text, tmp_path, columns=["a"], label_column="kind")
     assert read_text(text, tmp_path, columns=["a"], label_column="n").labels.tolist() == [3, 4]
 
 
@@ -239,10 +238,35 @@ def test_labels_are_classes_whatever_they_were(tmp_path):
         return read_table(tmp_path / "data.parquet", ["a"], label_column="y").labels
 
     assert labels([1.0, 2.0]).dtype == np.int64
-    assert labels([1.5, np.nan]).tolist() == ["1.5", "nan"]
     assert labels([True, False]).tolist() == [True, False]
     assert labels([[1], [2, 3]]).tolist() == ["[1]", "[2, 3]"]
-    assert labels([b"u", None])[1] == "(missing)"
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ([1.0, np.nan], r"has 1 missing class, first in row 2 \(from 1\); give it a class"),
+        ([None, None], r"has 2 missing classes, first in row 1 \(from 1\); give them a class"),
+        ([b"u", None], "has 1 missing class, first in row 2"),
+        ([1, None], "has 1 missing class, first in row 2"),
+        ([1.0, 0.5], r"not whole, e\.g\. 0\.5, .* group them first, or .* --label-column"),
+        ([1.0, np.inf], r"not whole, e\.g\. inf"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_labels_that_python_refuses_are_refused_here_too(classes, message, stream, tmp_path):
+    pl.DataFrame({"a": [1.0, 2.0], "y": classes}).write_parquet(tmp_path / "data.parquet")
+    with pytest.raises(TableError, match=message):
+        read_table(tmp_path / "data.parquet", ["a"], label_column="y", stream=stream)
+    if np.inf not in classes:
+        with pytest.raises(ValueError, match=r"missing|not whole"):
+            check_classes(np.array(classes), 2)
+
+
+def test_dates_that_are_missing_are_no_classes(tmp_path):
+    np.savez(tmp_path / "data.npz", X=X, y=np.array(["2020-01-31", "NaT", "2020-02-01"], "M8[D]"))
+    with pytest.raises(TableError, match="has 1 missing class, first in row 2"):
+        read_table(tmp_path / "data.npz", label_column="y")
 
 
 def test_very_many_columns(tmp_path):

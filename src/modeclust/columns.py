@@ -60,13 +60,14 @@ class FrameColumns:
         frame = pl.DataFrame([column.cast(kind) for column in columns])
         return np.array(frame.to_numpy(), order="C")
 
-    def column(self, name: str, *, as_text: bool = False) -> npt.NDArray[Any]:
-        """Return a column of numbers as it is, any other as text; what is missing says so."""
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers as it is, any other as text; None is for what is missing."""
         series = self._frame[name]
-        if series.null_count() == 0 and is_plain(series.dtype) and not as_text:
+        has_gaps = series.null_count() > 0
+        if is_plain(series.dtype) and not has_gaps:
             return np.asarray(series.to_numpy())
-        texts = ["(missing)" if v is None else str(v) for v in series.to_list()]
-        return np.array(texts, dtype=str)
+        texts = [None if value is None else str(value) for value in series.to_list()]
+        return np.array(texts, dtype=object if has_gaps else str)
 
 
 class ArrayColumns:

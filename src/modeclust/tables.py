@@ -104,9 +104,8 @@ def read_table(
     labels = weight = None
     if label_column is not None:
         with readable(Path(path), ending_of(path)):
-            labels = _classes(source.column(label_column), label_column)
-        for _ in _read_blocks(labels, path):  # as what is wrong with X, it is told at once
-            pass
+            labels = source.column(label_column)
+        labels = _classes(labels, label_column, path)
     if weight_column is not None:
         weight = source.matrix([weight_column], TO_WEIGH)
         _check_finite(weight, [weight_column], path, "choose another --weight-column.")
@@ -198,17 +197,53 @@ def _packed(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
 
 
-def _classes(values: Any, name: str) -> Any:
-    """Return labels as classes: whole numbers as such, other fractions as text."""
+def _classes(values: Any, name: str, path: Any) -> Any:
+    """Return labels as classes, text or whole numbers, one for each row, as displays need them."""
+    n_missing, first, n_before = 0, 0, 0
+    for block in _read_blocks(values, path):
+        missing = _is_missing(block)
+        if n_missing == 0:
+            first = n_before + int(missing.argmax())
+        n_missing += int(missing.sum())
+        n_before += len(block)
+        others = block[~missing & _is_no_class(block)]
+        if len(others):
+            raise TableError(
+                f"Column {name!r} of {os.fspath(path)!r} holds numbers that are not whole, e.g. "
+                f"{others[0]}, and not classes; group them first, or choose another "
+                "--label-column."
+            )
+    if n_missing:
+        them, classes = ("it", "class") if n_missing == 1 else ("them", "classes")
+        raise TableError(
+            f"Column {name!r} of {os.fspath(path)!r} has {n_missing} missing {classes}, first in "
+            f"row {first + 1} (from 1); give {them} a class of its own, leave out such rows, or "
+            "choose another --label-column."
+        )
     if values.dtype.kind not in "biufSUmM" and not is_dask(values):
         raise TableError(
             f"Array {name!r} must hold classes as numbers or text, got {values.dtype}; name "
             "another one with --label-column."
         )
-    if values.dtype.kind != "f":
-        return values
-    whole = np.isfinite(values).all() and (values == np.round(values)).all()
-    return values.astype(np.int64 if whole else str)
+    return values.astype(np.int64) if values.dtype.kind == "f" else values
+
+
+def _is_missing(values: Any) -> Any:
+    """Return which values of a column are not there."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind == "O":
+        return np.array([value is None or value != value for value in values], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def _is_no_class(values: Any) -> Any:
+    """Return which values of a column are infinite, or between whole numbers."""
+    if values.dtype.kind == "f":
+        return np.isinf(values) | (values != np.round(values))
+    return np.zeros(len(values), dtype=bool)
 
 
 def check_distinct(columns: Sequence[str], *others: str | None) -> None:
