@@ -758,7 +758,7 @@ JOB = {
     "n_clusters": [
         ("0", "'--clusters': .*1"),
         ("2.5", "'--clusters': .*integer"),
-        ("151", "n_clusters=151 is more than the number of rows of X, n_samples=150"),
+        ("151", "--clusters=151 is more than the number of rows, 150; lower --clusters"),
     ],
     "bandwidth": [
         (value, f"--bandwidth must be a number > 0, inf or one of knn, .* got '{value}'")
@@ -784,13 +784,13 @@ JOB = {
         (str(2**32), "'--seed': .*4294967295"),
         ("x", "'--seed': .*integer"),
     ],
-    "jobs": [("0", "n_jobs must not be 0"), ("1.5", "'--jobs': .*integer")],
+    "jobs": [("0", "--jobs must not be 0; pass -1"), ("1.5", "'--jobs': .*integer")],
     "checkpoint": [
         ("absent/fit.checkpoint", "absent"),
         (".", "'.': Not a regular file"),
     ],
 }
-MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "No such file")]
+MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "'.' has no model.npz; name the folder")]
 COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
     "fit": {**JOB, "output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
     "explore": {

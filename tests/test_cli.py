@@ -33,6 +33,7 @@ from modeclust.cli.options import (
     complete_bandwidth,
     complete_data,
 )
+from modeclust.columns import TableError
 from modeclust.datasets import DATASETS
 from modeclust.estimators.saving import write_model
 from modeclust.exceptions import ScaledModelWarning
@@ -258,6 +259,10 @@ def test_models_saved_in_python_have_predict_and_info_too(here):
     assert "expecting 4 features" in refused("predict", "model.npz", "less.npy", "-o", "b.csv")
     assert "is no model" in refused("info", "iris.csv")
     assert "No such file" in refused("info", "absent.npz")
+    Path("folder").mkdir()
+    assert "'folder' has no model.npz; name the folder that `fit` wrote" in refused(
+        "info", "folder"
+    )
     assert "this is a model" in refused("fit", "model.npz", "-k", "2")
 
 
@@ -365,13 +370,16 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
         (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
         (["iris.csv", "--columns", "sl", "-k", "0"], "'--clusters': .*1"),
-        (["iris.csv", "--columns", "sl", "-k", "1000"], "n_clusters=1000 is more than"),
+        (
+            ["iris.csv", "--columns", "sl", "-k", "151"],
+            "--clusters=151 is more .* rows, 150; lower --cl",
+        ),
         (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "kn"], "--bandwidth must be .* or one of knn"),
         (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
         (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
-        (["iris", "--jobs", "0"], "n_jobs must not be 0"),
+        (["iris", "--jobs", "0"], "--jobs must not be 0; pass -1 for all cores"),
         (["iris", "--seed", "-1"], "'--seed': .* 0"),
         (["iris", "--n-init", "0"], "'--n-init': .*1"),
         (["iris", "--n-bandwidths", "0"], "'--n-bandwidths': .*1"),
@@ -389,7 +397,8 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["latin.csv"], "not UTF-8"),
         (["false.parquet"], r"cannot be read as the \.parquet file"),
         (["false.npy"], r"cannot be read as the \.npy file"),
-        (["negative.csv", "--weight-column", "w"], "[Nn]egative"),
+        (["negative.csv", "--weight-column", "w"], "'w' of 'negative.csv' .* negative .* row 2"),
+        (["zero.csv", "--weight-column", "w"], "--weight-column must contain at least one non-z"),
         (["folder.csv"], "Is a directory"),
         (["same.csv"], "distinct"),
     ],
@@ -402,11 +411,30 @@ def test_bad_input_gets_one_line_and_leaves_nothing(arguments, message, here):
     Path("false.parquet").write_text("a,b\n1,2\n")
     Path("false.npy").write_text("a,b\n1,2\n")
     Path("negative.csv").write_text("a,w\n1,1\n2,-1\n3,1\n4,1\n")
+    Path("zero.csv").write_text("a,w\n1,0\n2,0\n3,0\n4,0\n")
     Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
     Path("folder.csv").mkdir()
     before = names()
     assert re.search(message, refused("fit", *QUICK, *arguments))
     assert names() == before
+
+
+def test_the_library_speaks_of_options(here):
+    said = [
+        ("n_clusters=9 is more; lower n_clusters.", "--clusters=9 is more; lower --clusters."),
+        ("Use a larger bandwidth or kernel='g'.", "Use a larger bandwidth or --kernel='g'."),
+        ("bandwidth=2 is too large; np.inf to KModes", "--bandwidth=2 is too large; inf"),
+        ("passed to `sample_weight`.", "passed to --weight-column."),
+        (
+            "'n_jobs.npz' is no model, n_jobs no 'n_init'",
+            "'n_jobs.npz' is no model, --jobs no 'n_init'",
+        ),
+    ]
+    for library, command in said:
+        assert printing.reason(ValueError(library)) == command
+        assert printing.reason(TableError(library)) == library
+    told = invoke("fit", "iris", *QUICK, "--kernel", "biweight", "--bandwidth", "1e-9").stderr
+    assert "--kernel='gaussian'" in told
 
 
 def test_usage_errors_are_one_line_with_a_hint(here):

@@ -7,7 +7,7 @@ import os
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -221,7 +221,19 @@ def _scan_npy(path: Path) -> ArrayScan:
         raise TableError("the file is empty")
     with path.open("rb") as file:
         _check_start(file, NPY)
-    return ArrayScan(np.load(path, mmap_mode="r", allow_pickle=False), {})
+    with _no_objects():
+        return ArrayScan(np.load(path, mmap_mode="r", allow_pickle=False), {})
+
+
+@contextmanager
+def _no_objects() -> Iterator[None]:
+    """Say of Python objects, which numpy would unpickle, that they are none of the data."""
+    try:
+        yield
+    except ValueError as error:
+        if "allow_pickle" in str(error) or "Python objects" in str(error):
+            raise TableError("expected arrays of numbers or text, got Python objects") from None
+        raise
 
 
 def _check_start(file: BinaryIO, expected: bytes) -> None:
@@ -243,14 +255,10 @@ def _read_npz(path: Path) -> ArrayColumns:
         if MODEL_TEXT in names:
             raise TableError("this is a model or a checkpoint; expected data")
         members = (array_of(archive.read(name)) for name in archive.namelist())
-        try:
+        with _no_objects():
             if {"format", "data", "shape"} <= set(names):
                 return _read_sparse(content, members)
             arrays = dict(zip(names, members, strict=True))
-        except ValueError as error:
-            if "allow_pickle" not in str(error):
-                raise
-            raise TableError("expected arrays of numbers or text, got Python objects") from None
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     name = "X" if "X" in arrays else tables[0] if len(tables) == 1 else None
     if name is None:

@@ -108,7 +108,8 @@ def read_table(
         labels = _classes(labels, label_column, path)
     if weight_column is not None:
         weight = source.matrix([weight_column], TO_WEIGH)
-        _check_finite(weight, [weight_column], path, "choose another --weight-column.")
+        advice = "choose another --weight-column."
+        _check_finite(weight, [weight_column], path, advice, not_negative=True)
         weight = (weight.toarray() if is_sparse(weight) else weight)[:, 0]
         weight = weight if is_dask(weight) else np.asarray(weight)
     title = shown(Path(path).name)
@@ -269,15 +270,17 @@ def check_present(asked: Sequence[str], names: Sequence[str], path: Any) -> None
     raise TableError(f"{os.fspath(path)!r} has no column {listed(missing)}; {hint}")
 
 
-def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
-    """Refuse what is missing or infinite, naming the first column and row of it."""
+def _check_finite(
+    X: Any, names: Sequence[str], path: Any, advice: str, *, not_negative: bool = False
+) -> None:
+    """Refuse what is missing, infinite or as asked negative, naming its first column and row."""
     step = max(1, BLOCK_NUMBERS // len(names))
     bad = np.zeros(len(names), dtype=np.int64)
     first: tuple[int, int] | None = None
     n_before = 0
     for chunk in _read_blocks(X, path):
         for start in range(0, chunk.shape[0], step):
-            rows, columns = _not_finite(chunk[start : start + step])
+            rows, columns = _wrong(chunk[start : start + step], not_negative=not_negative)
             np.add.at(bad, columns, 1)
             if first is None and len(rows):
                 first = n_before + start + int(rows[0]), int(columns[0])
@@ -285,9 +288,10 @@ def _check_finite(X: Any, names: Sequence[str], path: Any, advice: str) -> None:
     if first is not None:
         row, column = first
         values = "value" if bad[column] == 1 else "values"
+        wrong = "missing, infinite or negative" if not_negative else "missing or infinite"
         raise TableError(
-            f"Column {names[column]!r} of {os.fspath(path)!r} has {bad[column]} missing or "
-            f"infinite {values}, first in row {row + 1} (from 1); fill them in, leave out "
+            f"Column {names[column]!r} of {os.fspath(path)!r} has {bad[column]} {wrong} "
+            f"{values}, first in row {row + 1} (from 1); fill them in, leave out "
             f"such rows, or {advice}"
         )
 
@@ -299,10 +303,11 @@ def _read_blocks(X: Any, path: Any) -> Iterator[Any]:
             yield block
 
 
-def _not_finite(block: Any) -> Any:
-    """Return the rows and columns of what is missing or infinite."""
-    if not is_sparse(block):
-        return np.nonzero(~np.isfinite(block))
-    block = block.tocoo()
-    wrong = ~np.isfinite(block.data)
-    return block.row[wrong], block.col[wrong]
+def _wrong(block: Any, *, not_negative: bool) -> Any:
+    """Return the rows and columns of what is missing, infinite or as asked negative."""
+    block = block.tocoo() if is_sparse(block) else block
+    values = block.data if is_sparse(block) else block
+    wrong = ~np.isfinite(values)
+    if not_negative:
+        wrong |= values < 0
+    return (block.row[wrong], block.col[wrong]) if is_sparse(block) else np.nonzero(wrong)

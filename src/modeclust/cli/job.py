@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli.options import BUILT_IN, Job, check_name
-from modeclust.cli.printing import Progress, tell
+from modeclust.cli.printing import Progress, in_options, tell
 from modeclust.columns import in_blocks
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
@@ -81,7 +81,7 @@ def run(job: Job, *, show_progress: bool) -> Fit:
             model.fit(table.X, sample_weight=table.weight)
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else commonest(model, table.labels)
-    told = dict.fromkeys(str(warning.message) for warning in caught)
+    told = dict.fromkeys(in_options(str(warning.message)) for warning in caught)
     return Fit(model, table, scaling, list(told), classes)
 
 

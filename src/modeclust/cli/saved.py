@@ -18,7 +18,13 @@ from modeclust.tables import write_labels
 
 def open_model(path: Path) -> Saved:
     """Read a model from its file, or from the folder that `fit` wrote."""
-    path = path / MODEL if path.is_dir() else path
+    if path.is_dir():
+        if not (path / MODEL).exists():
+            raise ValueError(
+                f"{str(path)!r} has no {MODEL}; name the folder that `fit` wrote, or the file of a "
+                "model."
+            )
+        path = path / MODEL
     saved = read_model(path)
     for name, fits in _notes_that_fit(saved):
         if not fits:
