@@ -753,6 +753,7 @@ DATA = [
     ("", "No built-in data ''"),
 ]
 NO_FOLDER = ("absent/out", "there is no folder '.*absent' to write to; make it first")
+NO_NAMES = ("", "--exclude must name at least one column")
 JOB = {
     "data": DATA,
     "n_clusters": [
@@ -770,6 +771,7 @@ JOB = {
         ("x,x", "must name a column once"),
         ("", "--columns must name at least one column"),
     ],
+    "exclude": [("x9", "'iris' has no column 'x9'"), NO_NAMES],
     "label_column": [("kind", "Built-in data such as 'iris' has no columns of labels")],
     "weight_column": [("w", "Built-in data such as 'iris' has no columns of labels or weights")],
     "image": [
@@ -804,6 +806,7 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("absent/labels.csv", NO_FOLDER[1]),
             ("labels.pdf", "must end in one of"),
         ],
+        "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
     },
     "info": {"model": MODEL},
     "demo": {"output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},

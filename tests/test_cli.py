@@ -231,6 +231,19 @@ def test_predict_takes_columns_by_name(here):
     assert names() == ["a.csv", "iris.csv", "iris.modes", "less.csv", "other.tsv"]
 
 
+def test_columns_that_are_left_out_are_not_asked_for_again(here):
+    FRAME.with_columns(day=pl.lit("2020-01-31")).write_csv("days.csv")
+    assert "'kind' holds text, e.g. 'setosa', and not numbers; leave it out with --exclude" in (
+        refused("fit", "days.csv", *QUICK)
+    )
+    invoke("fit", "days.csv", *QUICK, "--exclude", "kind, day")
+    FRAME.drop("kind").write_csv("less.csv")
+    invoke("predict", "days.modes", "less.csv", "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("days.modes/labels.csv").read_bytes()
+    told = json.loads(invoke("fit", "wine", *QUICK, "--exclude", "hue,ash", "--json").stdout)
+    assert told["n_features"] == 11
+
+
 def test_predict_knows_built_in_data(here):
     invoke("fit", "wine", *QUICK, "--columns", "alcohol,hue", "-o", "out")
     invoke("predict", "out", "wine", "-o", "new.csv")
@@ -254,7 +267,9 @@ def test_models_saved_in_python_have_predict_and_info_too(here):
     output = invoke("info", "model.npz").stdout
     assert "bandwidth: infinite (K-means)" in output
     assert json.loads(invoke("info", "model.npz", "--json").stdout)["parameters"]["n_init"] == 2
-    assert "holds text" in refused("predict", "model.npz", "iris.csv", "-o", "b.csv")
+    assert "--exclude" in refused("predict", "model.npz", "iris.csv", "-o", "b.csv")
+    invoke("predict", "model.npz", "iris.csv", "--exclude", "kind", "-o", "named.npy")
+    assert np.load("named.npy").tolist() == load("model.npz").labels_.tolist()
     np.save("less.npy", IRIS.data[:, :3])
     assert "expecting 4 features" in refused("predict", "model.npz", "less.npy", "-o", "b.csv")
     assert "is no model" in refused("info", "iris.csv")

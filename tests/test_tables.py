@@ -125,7 +125,7 @@ def read_text(content, tmp_path, name="data.csv", **options):
         ("a,b\n1,2\n3,NA\n4,?\n", r"'b' .* has 2 missing or infinite values, first in row 2"),
         ("a,b\n1,2\n3,inf\n", "'b' .* first in row 2"),
         ("a,b\n1,2\n3,nan\n", "'b' .* first in row 2"),
-        ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--columns.*--label-column"),
+        ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--exclude.*--label-column"),
         ("a,b\n1,2020-01-31\n", "Column 'b' holds text"),
         ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'"),
         ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, and the first one 2"),
@@ -363,6 +363,20 @@ def test_a_column_has_one_use(tmp_path):
             read_text(text, tmp_path, columns=["a", "b"], **{option: "b"})
 
 
+def test_columns_are_left_out_by_name(tmp_path):
+    text = "id,a,b,kind\nr1,1,2,u\nr2,3,4,v\n"
+    table = read_text(text, tmp_path, exclude=["id"], label_column="kind")
+    assert table.columns == ["a", "b"]
+    assert table.X.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(TableError, match="no column 'ib'; did you mean 'b'"):
+        read_text(text, tmp_path, exclude=["id", "ib"])
+    for options in ({"columns": ["a", "b"]}, {"weight_column": "a"}):
+        with pytest.raises(TableError, match="Column 'a' cannot be used and left out at once"):
+            read_text(text, tmp_path, exclude=["a"], **options)
+    with pytest.raises(TableError, match="no column left"):
+        read_text("a,b\n1,2\n", tmp_path, exclude=["a", "b"])
+
+
 def test_files_with_another_ending_than_theirs(tmp_path):
     def refused(message, name, content):
         (tmp_path / name).write_bytes(content)
@@ -389,7 +403,7 @@ def test_labels_and_weights_of_other_kinds(tmp_path):
         with pytest.raises(TableError, match=r"--weight-column\.") as caught:
             read_text(f"a,w\n1,{first}\n2,{second}\n", tmp_path, weight_column="w")
         assert "'w'" in str(caught.value)
-        assert "--columns" not in str(caught.value)
+        assert "--exclude" not in str(caught.value)
     sparse.save_npz(path, sparse.csr_array([[1.0, -1.0], [1.0, 0.0]]))
     with pytest.raises(TableError, match=r"'x1' of .* 1 missing, infinite or negative value, "):
         read_table(path, ["x0"], weight_column="x1")

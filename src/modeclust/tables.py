@@ -31,7 +31,7 @@ from modeclust.streams import readable
 
 BLOCK_NUMBERS = 2**22
 MOST_COMPARED = 10_000
-TO_CLUSTER = "leave it out with --columns, or name it with --label-column."
+TO_CLUSTER = "leave it out with --exclude, or name it with --label-column."
 TO_WEIGH = "weights are numbers >= 0; name another column with --weight-column."
 
 
@@ -54,6 +54,7 @@ def read_table(
     label_column: str | None = None,
     weight_column: str | None = None,
     *,
+    exclude: Sequence[str] = (),
     stream: bool | None = None,
     text: TextFormat = AS_SEEN,
     note: Callable[[str], None] = lambda told: None,
@@ -66,11 +67,13 @@ def read_table(
         A csv, tsv, parquet, feather, npy, npz, mtx, zarr or hdf5 file, or a folder of Parquet
         files. Columns of arrays are named x0, x1, ...; ``big.h5/images`` is the array "images".
     columns : sequence of str, optional
-        The columns to use, in this order. By default all but those of labels and weights.
+        The columns to use, in this order. By default all that have no other use.
     label_column : str, optional
         The column of classes.
     weight_column : str, optional
         The column of sample weights.
+    exclude : sequence of str, optional
+        The columns to leave out.
     stream : bool, optional
         Whether to open the data as Dask arrays, and not to read it. By default where its numbers
         take more than a quarter of memory, and the format allows it.
@@ -84,23 +87,19 @@ def read_table(
     Table
         The rows, all numbers finite.
     """
-    check_distinct(columns or (), label_column, weight_column)
+    check_distinct(columns or (), label_column, weight_column, exclude=exclude)
     source = open_columns(Path(path), text)
     for notice in source.notices:  # at once: what follows may take long, or fail for that reason
         note(notice)
     is_named = source.is_named
-    asked = [*(columns or ()), label_column, weight_column]
-    check_present([name for name in asked if name is not None], source.names, path)
-    if columns is None:
-        columns = [name for name in source.features if name not in (label_column, weight_column)]
-    if not columns:
-        raise TableError(f"{os.fspath(path)!r} has no column left to cluster by.")
     beside = [name for name in (label_column, weight_column) if name is not None]
+    check_present([*(columns or ()), *beside, *exclude], source.names, path)
+    columns = chosen_columns(columns, source.features, [*beside, *exclude], path)
     source = _opened(source, columns, beside, path, stream, note)
     X = source.matrix(columns, TO_CLUSTER)
     if X.shape[0] == 0:
         raise TableError(f"{os.fspath(path)!r} has no rows.")
-    _check_finite(X, columns, path, "choose other columns with --columns.")
+    _check_finite(X, columns, path, "leave out the column with --exclude.")
     labels = weight = None
     if label_column is not None:
         with readable(Path(path), ending_of(path)):
@@ -115,7 +114,7 @@ def read_table(
     title = shown(Path(path).name)
     return Table(
         X,
-        list(columns),
+        columns,
         labels,
         weight,
         title=title,
@@ -247,14 +246,30 @@ def _is_no_class(values: Any) -> Any:
     return np.zeros(len(values), dtype=bool)
 
 
-def check_distinct(columns: Sequence[str], *others: str | None) -> None:
-    """Refuse a feature that is named twice, or that is used as label or weight as well."""
+def chosen_columns(
+    columns: Sequence[str] | None, features: Sequence[str], others: Sequence[str], path: Any
+) -> list[str]:
+    """Return the columns to cluster by: those asked for, or else all but others."""
+    chosen = [name for name in features if name not in others] if columns is None else columns
+    if not chosen:
+        raise TableError(f"{os.fspath(path)!r} has no column left to cluster by.")
+    return list(chosen)
+
+
+def check_distinct(
+    columns: Sequence[str], *others: str | None, exclude: Sequence[str] = ()
+) -> None:
+    """Refuse a column that is named twice, or has two uses."""
     if twice := [name for name, times in Counter(columns).items() if times > 1]:
         raise TableError(f"--columns must name a column once, got {listed(twice)} more than once.")
     if both := [name for name in columns if name in others]:
         raise TableError(
             f"Column {listed(both)} cannot be a feature and a label or weight at once; leave it "
             "out of --columns."
+        )
+    if both := [name for name in exclude if name in columns or name in others]:
+        raise TableError(
+            f"Column {listed(both)} cannot be used and left out at once; leave it out of --exclude."
         )
 
 

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from modeclust import __version__
 from modeclust.cli.options import (
     AsJson,
+    Exclude,
     Folder,
     Force,
     Header,
@@ -164,6 +165,7 @@ def predict(
     model: Model,
     data: NewData,
     output: Labels,
+    exclude: Exclude = None,
     stream: Stream = None,
     header: Header = None,
     force: Force = False,
@@ -171,12 +173,20 @@ def predict(
 ) -> None:
     """Write the cluster of each row of DATA, by a fitted MODEL."""
     from modeclust.cli.folder import check_file
+    from modeclust.cli.job import parse_columns
     from modeclust.cli.saved import open_model, predict_labels
     from modeclust.formats import TextFormat, ending_of
 
     ending_of(output, to_write=True)
     check_file(output, force=force)
-    sizes = predict_labels(open_model(model), data, output, stream=stream, text=TextFormat(header))
+    sizes = predict_labels(
+        open_model(model),
+        data,
+        output,
+        exclude=parse_columns(exclude, "--exclude") or (),
+        stream=stream,
+        text=TextFormat(header),
+    )
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(sizes), "counts": sizes})
     else:

@@ -24,7 +24,13 @@ from modeclust.estimators.scaling import Scaling
 from modeclust.formats import AS_SEEN, TextFormat
 from modeclust.rows.reading import is_sparse
 from modeclust.show.exemplars import lengths
-from modeclust.tables import Table, check_distinct, check_present, read_table
+from modeclust.tables import (
+    Table,
+    check_distinct,
+    check_present,
+    chosen_columns,
+    read_table,
+)
 
 
 class Fit(NamedTuple):
@@ -45,12 +51,13 @@ class Fit(NamedTuple):
 def run(job: Job, *, show_progress: bool) -> Fit:
     """Read the data of a job and cluster it."""
     bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
-    columns = parse_columns(job.columns)
+    columns, exclude = parse_columns(job.columns), parse_columns(job.exclude, "--exclude")
     table = read_data(
         job.data,
         columns,
         job.label_column,
         job.weight_column,
+        exclude=exclude or (),
         stream=job.stream,
         text=TextFormat(job.header),
     )
@@ -119,13 +126,13 @@ def parse_image(text: str | None) -> tuple[int, int] | None:
     return int(sides[0]), int(sides[1])
 
 
-def parse_columns(text: str | None) -> list[str] | None:
+def parse_columns(text: str | None, option: str = "--columns") -> list[str] | None:
     """Return the names in a comma separated list; a name with a comma is in quotes."""
     if text is None:
         return None
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if not names:
-        raise ValueError(f"--columns must name at least one column, got {text!r}.")
+        raise ValueError(f"{option} must name at least one column, got {text!r}.")
     return names
 
 
@@ -135,6 +142,7 @@ def read_data(
     label_column: str | None = None,
     weight_column: str | None = None,
     *,
+    exclude: Sequence[str] = (),
     stream: bool | None = None,
     text: TextFormat = AS_SEEN,
 ) -> Table:
@@ -146,6 +154,7 @@ def read_data(
             columns,
             label_column,
             weight_column,
+            exclude=exclude,
             stream=stream,
             text=text,
             note=partial(tell, "note"),
@@ -165,12 +174,13 @@ def read_data(
         title=found.title,
         is_named=False,  # as `load_dataset` gives it in Python
     )
-    if columns is None or list(columns) == table.columns:
+    check_distinct(columns or (), exclude=exclude)
+    check_present([*(columns or ()), *exclude], table.columns, data)
+    columns = chosen_columns(columns, table.columns, exclude, data)
+    if columns == table.columns:
         return table
-    check_distinct(columns)
-    check_present(columns, table.columns, data)
     chosen = [table.columns.index(name) for name in columns]
-    return table._replace(X=found.X[:, chosen], columns=list(columns), image_shape=None)
+    return table._replace(X=found.X[:, chosen], columns=columns, image_shape=None)
 
 
 def _check_image(table: Table) -> None:

@@ -70,6 +70,9 @@ Header = Annotated[
         help="Whether the first line of csv or tsv names the columns.",
     ),
 ]
+Exclude = Annotated[
+    str | None, typer.Option(help="Columns to leave out, e.g. id,date, and use all others.")
+]
 
 
 class Job(NamedTuple):
@@ -106,6 +109,7 @@ class Job(NamedTuple):
     columns: Annotated[
         str | None, typer.Option(help="Columns to use, e.g. height,width; x0,x1 of arrays.")
     ] = None
+    exclude: Exclude = None
     label_column: Annotated[
         str | None, typer.Option(help="Column of classes, to compare the clusters with.")
     ] = None

@@ -1,7 +1,7 @@
 """What `predict` and `info` do with a model that was saved."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -48,10 +48,16 @@ def _are_names(value: Any, length: int, kind: Any) -> bool:
 
 
 def predict_labels(
-    saved: Saved, data: str, output: Path, *, stream: bool | None, text: TextFormat
+    saved: Saved,
+    data: str,
+    output: Path,
+    *,
+    exclude: Sequence[str],
+    stream: bool | None,
+    text: TextFormat,
 ) -> list[int]:
     """Write the label of each row of a file, and return the sizes of the clusters."""
-    table = read_data(data, columns_of(saved), stream=stream, text=text)
+    table = read_data(data, columns_of(saved), exclude=exclude, stream=stream, text=text)
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.transform(table.X)
     model = copy(saved.model)
