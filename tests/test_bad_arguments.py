@@ -774,6 +774,7 @@ JOB = {
     "exclude": [("x9", "'iris' has no column 'x9'"), NO_NAMES],
     "label_column": [("kind", "Built-in data such as 'iris' has no columns of labels")],
     "weight_column": [("w", "Built-in data such as 'iris' has no columns of labels or weights")],
+    "separator": [(";", "Built-in data such as 'iris' is no text; leave out --separator")],
     "image": [
         ("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'"),
         ("0x8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '0x8'"),
@@ -806,6 +807,7 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("absent/labels.csv", NO_FOLDER[1]),
             ("labels.pdf", "must end in one of"),
         ],
+        "separator": [(";", "Built-in data such as 'wine' is no text; leave out --separator")],
         "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
     },
     "info": {"model": MODEL},

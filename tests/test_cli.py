@@ -593,6 +593,19 @@ def test_a_header_of_numbers_is_named_as_one(here):
     assert invoke(*with_names, code=2).stderr.splitlines()[0].endswith("pass --header")
 
 
+def test_a_table_with_semicolons_and_decimal_commas(here):
+    content = FRAME.drop("kind").write_csv(separator=";").replace(".", ",")
+    Path("semi.csv").write_text(content)
+    assert "pass --separator ';'" in refused("fit", "semi.csv", *QUICK)
+    assert "--decimal-comma" in refused("fit", "semi.csv", *QUICK, "--separator", ";")
+    how = ("--separator", ";", "--decimal-comma")
+    invoke("fit", "semi.csv", *QUICK, *how)
+    invoke("predict", "semi.modes", "semi.csv", *how, "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("semi.modes/labels.csv").read_bytes()
+    invoke("fit", "iris.csv", *QUICK, "--exclude", "kind")
+    assert Path("new.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
+
+
 def test_progress_is_shown_on_a_terminal(monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=80)

@@ -127,9 +127,9 @@ def read_text(content, tmp_path, name="data.csv", **options):
         ("a,b\n1,2\n3,nan\n", "'b' .* first in row 2"),
         ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--exclude.*--label-column"),
         ("a,b\n1,2020-01-31\n", "Column 'b' holds text"),
-        ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'"),
+        ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'.* if it .* --decimal-comma"),
         ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, and the first one 2"),
-        ("a;b\n1;2\n", "separated by semicolons; write it with commas"),
+        ("a;b\n1;2\n", "separated by semicolons; pass --separator ';'"),
         ("a\tb\n1\t2\n", r"separated by tabs; name it \.tsv"),
         ("a,a,b\n1,2,3\n", "must differ, got 'a' more than once"),
         ("a,é\n1,2\n".encode("latin1"), "not UTF-8 .*iconv"),
@@ -200,6 +200,37 @@ def test_the_user_knows_whether_there_is_a_header(tmp_path):
     assert not table.notices
     with pytest.raises(TableError, match=r"--no-header is for text .*data\.npy' is none"):
         read_table(write(tmp_path / "data.npy"), text=TextFormat(header=False))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "text"),
+    [
+        ("a;b\n1;2.5\n", "data.csv", TextFormat(separator=";")),
+        ("a;b\n1;2,5\n", "data.csv", TextFormat(separator=";", decimal_comma=True)),
+        ('a,b\n1,"2,5"\n', "data.csv", TextFormat(decimal_comma=True)),
+        ("a\tb\n1\t 2,5\n", "data.tsv", TextFormat(decimal_comma=True)),
+        ("a\tb\n1\t2.5\n", "data.csv", TextFormat(separator="\\t")),
+        ("a b\n1 2.5\n", "data.csv", TextFormat(separator=" ")),
+        ("a,b\n1,2.5\n", "data.tsv", TextFormat(separator=",")),
+    ],
+)
+def test_fields_and_numbers_as_the_user_says(content, name, text, tmp_path):
+    table = read_text(content, tmp_path, name, text=text)
+    assert (table.columns, table.X.tolist()) == (["a", "b"], [[1, 2.5]])
+
+
+def test_a_first_line_of_numbers_with_commas(tmp_path):
+    text = TextFormat(separator=";", decimal_comma=True)
+    assert read_text("1,5;2,5\n3,5;4,5\n", tmp_path, text=text).X.tolist() == [
+        [1.5, 2.5],
+        [3.5, 4.5],
+    ]
+
+
+@pytest.mark.parametrize("separator", ["", ";;", "é", '"', "\n"])
+def test_separators_that_are_none(separator, tmp_path):
+    with pytest.raises(TableError, match="--separator must be one character of ASCII"):
+        read_text("a;b\n1;2\n", tmp_path, text=TextFormat(separator=separator))
 
 
 def test_what_is_told_of_a_file_comes_before_its_errors(tmp_path):

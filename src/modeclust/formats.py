@@ -40,11 +40,31 @@ class TextFormat(NamedTuple):
     """What a user knows of a text file; None where it is to be seen from the text."""
 
     header: bool | None = None
+    separator: str | None = None
+    decimal_comma: bool = False
 
     @property
     def options(self) -> list[str]:
         """Return the options that say it."""
-        return [] if self.header is None else ["--header" if self.header else "--no-header"]
+        told = {
+            "--header": self.header is True,
+            "--no-header": self.header is False,
+            "--separator": self.separator is not None,
+            "--decimal-comma": self.decimal_comma,
+        }
+        return [option for option, is_told in told.items() if is_told]
+
+    def separator_of(self, ending: str) -> str:
+        """Return what separates fields, by the ending unless it is told."""
+        if self.separator is None:
+            return SEPARATORS[ending]
+        separator = self.separator.replace("\\t", "\t")  # as it is typed
+        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+            raise TableError(
+                f"--separator must be one character of ASCII and no quote, e.g. ';', got "
+                f"{self.separator!r}."
+            )
+        return separator
 
 
 AS_SEEN = TextFormat()
@@ -79,7 +99,7 @@ def open_columns(path: Path, text: TextFormat = AS_SEEN) -> Any:
             pass
     with readable(path, ending):
         if ending in SEPARATORS:
-            return _read_text(path, SEPARATORS[ending], text)
+            return _read_text(path, text.separator_of(ending), text)
         return READERS[ending](path)
 
 
@@ -98,6 +118,8 @@ def _read_text(path: Path, separator: str, text: TextFormat) -> FrameColumns:
     if b"\n" not in content:  # lines that end as they once did on a Macintosh
         content = content.replace(b"\r", b"\n")
     header = _header(content, separator)
+    if text.separator is None:
+        _check_separated(header, separator)
     has_header, notices = _has_header(header, text)
     names = [name.strip() for name in header] if has_header else []
     unnamed = [f"unnamed_{j + 1}" for j, name in enumerate(names) if not name]
@@ -122,7 +144,9 @@ def _read_text(path: Path, separator: str, text: TextFormat) -> FrameColumns:
         raise
     if frame.height == 0:
         raise TableError("there is a header and no rows")
-    return FrameColumns(frame, notices, unnamed, is_named=has_header)
+    return FrameColumns(
+        frame, notices, unnamed, is_named=has_header, decimal_comma=text.decimal_comma
+    )
 
 
 def _has_header(fields: list[str], text: TextFormat) -> tuple[bool, list[str]]:
@@ -133,7 +157,7 @@ def _has_header(fields: list[str], text: TextFormat) -> tuple[bool, list[str]]:
     """
     if text.header is not None:
         return text.header, []
-    if not all(_is_number(field) for field in fields):
+    if not all(_is_number(field, text.decimal_comma) for field in fields):
         return True, []
     if len(fields) > 1 and fields == [str(j) for j in range(len(fields))]:
         told = "the first line counts the columns and was read as their names"
@@ -166,15 +190,15 @@ def _header(content: bytes, separator: str) -> list[str]:
         raise TableError("the file is empty")
     if any("\n" in name for name in header):
         _find_open_quote(content, separator)
-    for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
-        if len(header) == 1 and other in header[0]:
-            hint = "name it .tsv" if other == "\t" else "write it with " + _fields(separator)
-            raise TableError(f"fields seem to be separated by {name}; {hint}")
     return header
 
 
-def _fields(separator: str) -> str:
-    return "tabs" if separator == "\t" else "commas"
+def _check_separated(header: list[str], separator: str) -> None:
+    """Refuse a first line of one field in which something else seems to separate fields."""
+    for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+        if len(header) == 1 and other in header[0]:
+            hint = "name it .tsv" if other == "\t" else f"pass --separator '{other}'"
+            raise TableError(f"fields seem to be separated by {name}; {hint}")
 
 
 def _find_open_quote(content: bytes, separator: str) -> None:
@@ -199,9 +223,9 @@ def _find_ragged_line(content: bytes, separator: str, n_fields: int) -> None:
             )
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str, decimal_comma: bool) -> bool:
     try:
-        float(text)
+        float(text.replace(",", ".") if decimal_comma else text)
     except ValueError:
         return False
     return True

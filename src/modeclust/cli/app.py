@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from modeclust import __version__
 from modeclust.cli.options import (
     AsJson,
+    DecimalComma,
     Exclude,
     Folder,
     Force,
@@ -25,6 +26,7 @@ from modeclust.cli.options import (
     Output,
     Page,
     Quick,
+    Separator,
     Stream,
     takes_job,
 )
@@ -168,6 +170,8 @@ def predict(
     exclude: Exclude = None,
     stream: Stream = None,
     header: Header = None,
+    separator: Separator = None,
+    decimal_comma: DecimalComma = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
@@ -185,7 +189,7 @@ def predict(
         output,
         exclude=parse_columns(exclude, "--exclude") or (),
         stream=stream,
-        text=TextFormat(header),
+        text=TextFormat(header, separator, decimal_comma),
     )
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(sizes), "counts": sizes})

@@ -59,7 +59,7 @@ def run(job: Job, *, show_progress: bool) -> Fit:
         job.weight_column,
         exclude=exclude or (),
         stream=job.stream,
-        text=TextFormat(job.header),
+        text=TextFormat(job.header, job.separator, job.decimal_comma),
     )
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)

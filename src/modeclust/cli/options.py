@@ -70,6 +70,17 @@ Header = Annotated[
         help="Whether the first line of csv or tsv names the columns.",
     ),
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        show_default="comma, tab in tsv",
+        help="What separates the fields of csv or tsv, e.g. ';'.",
+    ),
+]
+DecimalComma = Annotated[
+    bool, typer.Option("--decimal-comma", help="In csv or tsv, 2,5 is two and a half.")
+]
 Exclude = Annotated[
     str | None, typer.Option(help="Columns to leave out, e.g. id,date, and use all others.")
 ]
@@ -123,6 +134,8 @@ class Job(NamedTuple):
     ] = False
     stream: Stream = None
     header: Header = None
+    separator: Separator = None
+    decimal_comma: DecimalComma = False
     image: Annotated[
         str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
     ] = None
