@@ -22,12 +22,13 @@ from scipy.io import mmread, mmwrite
 from sklearn.datasets import load_iris
 
 import modeclust
-from modeclust import KModes, MeanShift, load
+from modeclust import KModes, MeanShift, formats, load
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli import folder, job, printing
 from modeclust.cli.options import (
     BANDWIDTHS,
     BUILT_IN,
+    ENDINGS,
     Job,
     Kernel,
     complete_bandwidth,
@@ -72,6 +73,7 @@ def test_names_in_the_options_are_those_of_the_library():
     assert tuple(DATASETS) == BUILT_IN
     assert list(Kernel) == list(KERNELS)
     assert set(BANDWIDTHS) == {*RULES, "inf"}
+    assert list(ENDINGS) == formats.ENDINGS
 
 
 @pytest.mark.parametrize("command", ["fit", "explore", "predict", "info", "demo"])
@@ -114,6 +116,7 @@ def test_fit_writes_a_folder(here):
     output = invoke("fit", "iris.csv", *QUICK, "--label-column", "kind").stdout
     assert "iris.csv: 150 rows x 4 features" in output
     assert "setosa, 100%" in output
+    assert re.search(r"exemplar row *\n.*\(from 0\)", output)
     assert names("iris.modes") == FILES
     assert names() == ["iris.csv", "iris.modes"]
     model = load("iris.modes/model.npz")

@@ -120,9 +120,12 @@ def read_text(content, tmp_path, name="data.csv", **options):
         ("a,b\n", "a header and no rows"),
         (
             "a,b\n1,2\n3,\n,5\n",
-            r"'b' of .*data\.csv' has 1 missing or infinite value, .* row 2",
+            r"'b' of .*data\.csv' has 1 missing or infinite value, first in row 2 .*; fill it in, ",
         ),
-        ("a,b\n1,2\n3,NA\n4,?\n", r"'b' .* has 2 missing or infinite values, first in row 2"),
+        (
+            "a,b\n1,2\n3,NA\n4,?\n",
+            r"'b' .* has 2 missing or infinite values, first in row 2 \(from 1\); fill them",
+        ),
         ("a,b\n1,2\n3,inf\n", "'b' .* first in row 2"),
         ("a,b\n1,2\n3,nan\n", "'b' .* first in row 2"),
         ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--exclude.*--label-column"),

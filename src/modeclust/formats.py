@@ -75,7 +75,7 @@ def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
 
     A folder without one is of Parquet files.
     """
-    known = [*WRITERS] if to_write else [*SEPARATORS, *READERS]
+    known = [*WRITERS] if to_write else ENDINGS
     for name in (Path(path).name, "" if to_write else container_of(Path(path))[0].name):
         for ending in sorted(known, key=len, reverse=True):
             if name.lower().endswith(ending):
@@ -383,6 +383,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".h5": scan_hdf5,
     ".hdf5": scan_hdf5,
 }
+ENDINGS = [*SEPARATORS, *READERS]
 # How polars calls a format, and what else it has to know.
 FRAMES: dict[str, tuple[str, dict[str, Any]]] = {
     ".csv": ("csv", {}),

@@ -302,12 +302,14 @@ def _check_finite(
         n_before += chunk.shape[0]
     if first is not None:
         row, column = first
-        values = "value" if bad[column] == 1 else "values"
-        wrong = "missing, infinite or negative" if not_negative else "missing or infinite"
+        is_one = bad[column] == 1
+        values, it, rows = ("value", "it", "row") if is_one else ("values", "them", "rows")
+        wrong, mend = "missing or infinite", f"fill {it} in"
+        if not_negative:
+            wrong, mend = "missing, infinite or negative", f"correct {it}"
         raise TableError(
             f"Column {names[column]!r} of {os.fspath(path)!r} has {bad[column]} {wrong} "
-            f"{values}, first in row {row + 1} (from 1); fill them in, leave out "
-            f"such rows, or {advice}"
+            f"{values}, first in row {row + 1} (from 1); {mend}, leave out the {rows}, or {advice}"
         )
 
 

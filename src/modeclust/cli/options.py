@@ -12,6 +12,10 @@ import typer
 from modeclust.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
+ENDINGS = (
+    *(".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc"),
+    *(".npy", ".npz", ".mtx", ".mtx.gz", ".zarr", ".h5", ".hdf5"),
+)
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
 
 
@@ -95,9 +99,9 @@ class Job(NamedTuple):
             metavar="DATA",
             show_default=False,
             autocompletion=complete_data,
-            help="A file that ends in .csv, .tsv, .parquet, .feather, .npy, .npz, .mtx, .zarr, .h5 "
-            "or .hdf5 (big.h5/images is the array images in it), a folder of Parquet files, or "
-            f"built-in data: {', '.join(BUILT_IN)}.",
+            help=f"A file that ends in one of {', '.join(ENDINGS)} (big.h5/images is the array "
+            "images in it), a folder of Parquet files, or built-in data: "
+            f"{', '.join(BUILT_IN)}.",
         ),
     ]
     n_clusters: Annotated[

@@ -120,10 +120,10 @@ def print_fit(told: dict[str, Any]) -> None:
 
 
 def print_clusters(clusters: list[dict[str, Any]]) -> None:
-    """Print one line for each cluster; rows are counted from 0."""
+    """Print one line for each cluster."""
     grid = Grid(box=None, header_style="dim", pad_edge=False)
     has_classes = "class" in clusters[0]
-    for name in ("cluster", "size", "exemplar row", "moved since K-means"):
+    for name in ("cluster", "size", "exemplar row\n(from 0)", "moved since K-means"):
         grid.add_column(name, justify="right", no_wrap=True)
     if has_classes:
         grid.add_column("commonest class", overflow="fold")
