@@ -39,7 +39,7 @@ from modeclust.datasets import DATASETS
 from modeclust.estimators.saving import write_model
 from modeclust.exceptions import ScaledModelWarning
 from modeclust.kernels import KERNELS
-from modeclust.tables import read_table, write_columns
+from modeclust.tables import Table, read_table, write_columns
 
 IRIS = load_iris()
 FRAME = pl.DataFrame(IRIS.data, schema=["sl", "sw", "pl", "pw"]).with_columns(
@@ -607,6 +607,30 @@ def test_a_table_with_semicolons_and_decimal_commas(here):
     assert Path("new.csv").read_bytes() == Path("semi.modes/labels.csv").read_bytes()
     invoke("fit", "iris.csv", *QUICK, "--exclude", "kind")
     assert Path("new.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
+
+
+def test_columns_of_very_uneven_scales_get_a_hint(here):
+    FRAME.drop("kind").with_columns(pl.col("pw") * 1000).write_csv("uneven.csv")
+    result = invoke("fit", "uneven.csv", *QUICK, "--json")
+    assert re.fullmatch(
+        r"note: columns differ in scale: 'pw' varies 1,\d+ times as much as 'sw' [^\n]+\n",
+        result.stderr,
+    )
+    assert "--standardize" in json.loads(result.stdout)["notices"][0]
+    assert invoke("fit", "uneven.csv", *QUICK, "--standardize", "--force").stderr == ""
+
+
+def test_even_columns_get_no_hint():
+    rows = np.random.RandomState(0).rand(50, 8)
+    names = [f"x{j}" for j in range(8)]
+    assert job.uneven_scales(Table(rows * [1, 50, 1, 1, 1, 1, 1, 1], names)) is None
+    assert job.uneven_scales(Table(rows * [1e-9, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert job.uneven_scales(Table(rows * [0, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert job.uneven_scales(Table(rows[:, :1], names[:1])) is None
+    uneven = rows * [1, 1000, 1, 1, 1, 1, 1, 1]
+    assert "'x1' varies" in job.uneven_scales(Table(uneven, names))
+    assert job.uneven_scales(Table(sparse.csr_array(uneven), names)) is None
+    assert job.uneven_scales(Table(uneven, names, image_shape=(2, 4))) is None
 
 
 def test_progress_is_shown_on_a_terminal(monkeypatch):

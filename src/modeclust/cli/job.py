@@ -32,6 +32,9 @@ from modeclust.tables import (
     read_table,
 )
 
+NUMBERS_LOOKED_AT = 2**20
+MOST_UNEVEN = 100
+
 
 class Fit(NamedTuple):
     """A fitted model, and the data as the model saw it."""
@@ -64,6 +67,9 @@ def run(job: Job, *, show_progress: bool) -> Fit:
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image(table)
+    if not job.standardize and (hint := uneven_scales(table)):
+        tell("note", hint)
+        table = table._replace(notices=(*table.notices, hint))
     scaling = scaling_of(table.X, table.weight) if job.standardize else None
     if scaling is not None:
         table = table._replace(X=scaling.transform(table.X))
@@ -99,6 +105,31 @@ def scaling_of(X: Any, weight: Any) -> Scaling:
         if own is None or own.any():
             scaler.partial_fit(rows, sample_weight=own)
     return Scaling(None if is_sparse(X) else scaler.mean_, scaler.scale_)
+
+
+def uneven_scales(table: Table) -> str | None:
+    """Return a hint where a column varies far more than others, by the first rows; None elsewhere.
+
+    A few columns that hardly vary are none: pixels at the edge of images are so. Nor are sparse
+    rows, such as counts of words, of which most are rare.
+    """
+    if is_sparse(table.X) or table.image_shape is not None:
+        return None
+    rows = table.X[: max(2, NUMBERS_LOOKED_AT // len(table.columns))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.asarray(rows).astype(np.float64).std(axis=0)
+    varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
+    if len(varying) < 2:
+        return None
+    order = varying[np.argsort(spread[varying])]
+    low, high = order[(len(order) - 1) // 4], order[-1]
+    if spread[high] <= MOST_UNEVEN * spread[low]:
+        return None
+    return (
+        f"columns differ in scale: {table.columns[high]!r} varies "
+        f"{spread[high] / spread[low]:,.0f} times as much as {table.columns[low]!r} and counts for "
+        "more; --standardize scales them alike"
+    )
 
 
 def parse_bandwidth(text: str) -> float | str:

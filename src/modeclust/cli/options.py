@@ -112,7 +112,8 @@ class Job(NamedTuple):
         str,
         typer.Option(
             autocompletion=complete_bandwidth,
-            help="A number, a rule (knn, silverman, scott, likelihood), or inf for K-means.",
+            help="A number, a rule (knn, silverman, scott, likelihood), or inf for K-means. With "
+            "--standardize a number is a distance between scaled rows.",
         ),
     ] = "knn"
     kernel: Annotated[
