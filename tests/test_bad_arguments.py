@@ -773,7 +773,10 @@ JOB = {
     ],
     "exclude": [("x9", "'iris' has no column 'x9'"), NO_NAMES],
     "label_column": [("kind", "Built-in data such as 'iris' has no columns of labels")],
-    "weight_column": [("w", "Built-in data such as 'iris' has no columns of labels or weights")],
+    "weight_column": [
+        ("w", "Built-in data such as 'iris' has no columns of labels, weights or ids")
+    ],
+    "id_column": [("id", "Built-in data such as 'iris' has no columns of .* ids")],
     "separator": [(";", "Built-in data such as 'iris' is no text; leave out --separator")],
     "image": [
         ("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'"),
@@ -808,6 +811,7 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("labels.pdf", "must end in one of"),
         ],
         "separator": [(";", "Built-in data such as 'wine' is no text; leave out --separator")],
+        "id_column": [("id", "Built-in data such as 'wine' has no columns of .* ids")],
         "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
     },
     "info": {"model": MODEL},

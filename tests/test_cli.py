@@ -247,6 +247,29 @@ def test_columns_that_are_left_out_are_not_asked_for_again(here):
     assert told["n_features"] == 11
 
 
+def test_ids_are_carried_beside_the_labels(here):
+    frame = FRAME.with_columns(id=pl.Series([f"r{i}" for i in range(150)]), n=pl.arange(150))
+    frame.write_csv("named.csv")
+    for column in ("id", "n"):
+        options = ("--exclude", "kind", "--columns", "sl,sw,pl,pw", "--id-column", column)
+        invoke("fit", "named.csv", *QUICK, *options, "-o", column)
+        labels = pl.read_csv(f"{column}/labels.csv")
+        assert labels.columns == [column, "label"]
+        assert labels[column].to_list() == frame[column].to_list()
+        assert labels["label"].to_list() == load(f"{column}/model.npz").labels_.tolist()
+        invoke("predict", column, "named.csv", "--id-column", column, "-o", f"{column}.csv")
+        assert Path(f"{column}.csv").read_bytes() == Path(column, "labels.csv").read_bytes()
+    frame.rename({"id": "label"}).write_csv("named.csv")
+    asked = ("predict", "n", "named.csv", "--id-column", "label")
+    invoke(*asked, "-o", "l.npz")
+    with np.load("l.npz") as file:
+        assert file.files == ["label", "label_"]
+        assert file["label"][3] == "r3"
+    assert "--id-column needs labels in a file that ends in" in refused(*asked, "-o", "l.npy")
+    np.save("data.npy", IRIS.data)
+    assert "got .npy" in refused("fit", "data.npy", *QUICK, "--id-column", "x0")
+
+
 def test_predict_knows_built_in_data(here):
     invoke("fit", "wine", *QUICK, "--columns", "alcohol,hue", "-o", "out")
     invoke("predict", "out", "wine", "-o", "new.csv")

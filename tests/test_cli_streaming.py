@@ -17,7 +17,7 @@ from sklearn.datasets import make_blobs
 import modeclust
 from modeclust import machine, streams
 from modeclust.estimators.load import read_model
-from modeclust.formats import STREAMERS, WRITERS
+from modeclust.formats import STREAMERS, TABLES, WRITERS
 from modeclust.tables import read_table, write_labels
 
 da = pytest.importorskip("dask.array")
@@ -28,6 +28,7 @@ FRAME = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
 )
 QUICK = ["-k", "3", "--bandwidth", "1", "--n-bandwidths", "3", "--n-init", "2"]
 BESIDE = ["--label-column", "kind", "--weight-column", "w"]
+IDS = [f"row {i}" for i in range(2400)]
 N_PARTS = 12
 
 
@@ -171,6 +172,37 @@ def test_predicted_labels_are_streamed_in_every_format(ending):
     np.testing.assert_array_equal(np.ravel(table), model.labels_)
 
 
+def test_ids_are_streamed_beside_the_labels_of_a_fit():
+    FRAME.with_columns(id=pl.Series(IDS)).write_parquet("ids.parquet")
+    options = ["--columns", "a,b,c", "--id-column", "id"]
+    for way in ("--stream", "--no-stream"):
+        invoke("fit", "ids.parquet", *QUICK, *options, way, "-o", way[2:])
+    streamed = pl.read_parquet("stream/labels.parquet")
+    assert_frame_equal(streamed, pl.read_parquet("no-stream/labels.parquet"))
+    assert streamed.columns == ["id", "label"]
+    assert streamed["id"].to_list() == IDS
+
+
+@pytest.mark.parametrize("ids", [IDS, list(range(2400))], ids=["text", "numbers"])
+def test_ids_are_streamed_in_every_format_that_has_room(ids):
+    FRAME.with_columns(id=pl.Series(ids)).write_parquet("ids.parquet")
+    model = modeclust.KModes(3, bandwidth=np.inf, n_init=1, random_state=0)
+    model.fit(FRAME.select("a", "b", "c")).save("m.npz")
+    for ending in TABLES:
+        output = f"l{ending}"
+        invoke("predict", "m.npz", "ids.parquet", "--id-column", "id", "-o", output, "--stream")
+        if ending == ".npz":
+            with np.load(output) as file:
+                assert (file["id"].tolist(), file["label"].tolist()) == (
+                    ids,
+                    model.labels_.tolist(),
+                )
+            continue
+        table = read_table(output, ["label"], label_column="id")
+        assert table.labels.tolist() == ids
+        np.testing.assert_array_equal(table.X.ravel(), model.labels_)
+
+
 def test_explore_streams():
     invoke("explore", "parts", *QUICK, *BESIDE, "--stream", "--no-open", "-o", "page.html")
     assert "kind 1" in Path("page.html").read_text()
@@ -202,7 +234,7 @@ def test_a_missing_class_is_told_by_its_row(way):
     gaps = pl.Series([None if i in (900, 2000) else k for i, k in enumerate(KINDS.tolist())])
     FRAME.with_columns(kind=gaps).write_parquet("gaps.parquet")
     message = refused("fit", "gaps.parquet", *QUICK, "--label-column", "kind", way)
-    assert "Column 'kind' of 'gaps.parquet' has 2 missing classes, first in row 901" in message
+    assert "Column 'kind' of 'gaps.parquet' has 2 missing values, first in row 901" in message
 
 
 def test_columns_of_every_kind_are_streamed_as_they_are_read():

@@ -261,7 +261,7 @@ def test_names_of_columns_that_are_not_there(tmp_path):
 
 def test_labels_with_gaps_and_numbers(tmp_path):
     text = "a,kind,n\n1,u,3\n2,,4\n"
-    with pytest.raises(TableError, match=r"'kind' of .* 1 missing class, first in row 2 \(from 1"):
+    with pytest.raises(TableError, match=r"'kind' of .* 1 missing value, first in row 2 \(from 1"):
         read_text(text, tmp_path, columns=["a"], label_column="kind")
     assert read_text(text, tmp_path, columns=["a"], label_column="n").labels.tolist() == [3, 4]
 
@@ -279,10 +279,10 @@ def test_labels_are_classes_whatever_they_were(tmp_path):
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
-        ([1.0, np.nan], r"has 1 missing class, first in row 2 \(from 1\); give it a class"),
-        ([None, None], r"has 2 missing classes, first in row 1 \(from 1\); give them a class"),
-        ([b"u", None], "has 1 missing class, first in row 2"),
-        ([1, None], "has 1 missing class, first in row 2"),
+        ([1.0, np.nan], r"has 1 missing value, first in row 2 \(from 1\); give it a class"),
+        ([None, None], r"has 2 missing values, first in row 1 \(from 1\); give them a class"),
+        ([b"u", None], "has 1 missing value, first in row 2"),
+        ([1, None], "has 1 missing value, first in row 2"),
         ([1.0, 0.5], r"not whole, e\.g\. 0\.5, .* group them first, or .* --label-column"),
         ([1.0, np.inf], r"not whole, e\.g\. inf"),
     ],
@@ -297,9 +297,23 @@ def test_labels_that_python_refuses_are_refused_here_too(classes, message, strea
             check_classes(np.array(classes), 2)
 
 
+def test_an_id_that_is_missing_is_told_by_its_row(tmp_path):
+    message = (
+        r"'id' of .* has 1 missing value, first in row 2 .* give it one of its own, .* --id-column"
+    )
+    with pytest.raises(TableError, match=message):
+        read_text("id,a\nr1,1\n,2\n", tmp_path, id_column="id")
+
+
+def test_a_column_may_be_of_classes_and_of_ids(tmp_path):
+    pl.DataFrame({"a": [1.0, 2.0], "y": ["u", "v"]}).write_parquet(tmp_path / "data.parquet")
+    table = read_table(tmp_path / "data.parquet", label_column="y", id_column="y")
+    assert table.labels.tolist() == table.ids["y"].tolist() == ["u", "v"]
+
+
 def test_dates_that_are_missing_are_no_classes(tmp_path):
     np.savez(tmp_path / "data.npz", X=X, y=np.array(["2020-01-31", "NaT", "2020-02-01"], "M8[D]"))
-    with pytest.raises(TableError, match="has 1 missing class, first in row 2"):
+    with pytest.raises(TableError, match="has 1 missing value, first in row 2"):
         read_table(tmp_path / "data.npz", label_column="y")
 
 
@@ -393,7 +407,7 @@ def test_a_column_has_one_use(tmp_path):
     with pytest.raises(TableError, match="once, got 'a' more than once"):
         read_text(text, tmp_path, columns=["a", "b", "a"])
     for option in ("label_column", "weight_column"):
-        with pytest.raises(TableError, match="Column 'b' cannot be a feature and a label or"):
+        with pytest.raises(TableError, match="Column 'b' cannot be a feature and a label,"):
             read_text(text, tmp_path, columns=["a", "b"], **{option: "b"})
 
 

@@ -32,8 +32,9 @@ GZIP, NPY, ZIP = b"\x1f\x8b", b"\x93NUMPY", b"PK"
 
 Columns = dict[str, npt.NDArray[Any]]
 Writer = Callable[[BinaryIO, Columns], None]
-Parts = Iterable[npt.NDArray[np.int32]]
-Streamer = Callable[[BinaryIO, str, Parts, int], None]
+Parts = Iterable[Columns]
+# Takes the types of columns by their names, and how many rows the parts have.
+Streamer = Callable[[BinaryIO, dict[str, np.dtype[Any]], Parts, int], None]
 
 
 class TextFormat(NamedTuple):
@@ -348,24 +349,33 @@ def _write_mtx(file: BinaryIO, columns: Columns) -> None:
 
 
 def _frame_streamer(kind: str, **options: Any) -> Streamer:
-    def write(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
+    def write(file: BinaryIO, types: dict[str, np.dtype[Any]], parts: Parts, n_rows: int) -> None:
         import polars as pl
         from polars.io.plugins import register_io_source
 
-        def frames(*_: Any) -> Iterator[Any]:
-            yield from (pl.DataFrame({name: part}) for part in parts)
+        # Text in chunks is of objects.
+        empty = {n: np.empty(0, str if t.kind == "O" else t) for n, t in types.items()}
+        schema = pl.DataFrame(empty).schema
 
-        frame = register_io_source(frames, schema={name: pl.Int32})
+        def frames(*_: Any) -> Iterator[Any]:
+            for part in parts:
+                yield pl.DataFrame(
+                    {n: v.astype(str) if v.dtype.kind == "O" else v for n, v in part.items()},
+                    schema=schema,
+                )
+
+        frame = register_io_source(frames, schema=schema)
         getattr(frame, f"sink_{kind}")(file, **options)
 
     return write
 
 
-def _stream_npy(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
+def _stream_npy(file: BinaryIO, types: dict[str, np.dtype[Any]], parts: Parts, n_rows: int) -> None:
     header = {"descr": "<i4", "fortran_order": False, "shape": (n_rows,)}
     np.lib.format.write_array_header_1_0(file, header)
     for part in parts:
-        file.write(part.astype("<i4").tobytes())
+        (column,) = part.values()
+        file.write(column.astype("<i4").tobytes())
 
 
 # Of text.
@@ -407,3 +417,5 @@ STREAMERS: dict[str, Streamer] = {
     **{ending: _frame_streamer(kind, **options) for ending, (kind, options) in FRAMES.items()},
     ".npy": _stream_npy,
 }
+# Those that hold columns of any kind.
+TABLES = (*FRAMES, ".npz")

@@ -18,12 +18,14 @@ from modeclust.files import shown, written
 from modeclust.formats import (
     AS_SEEN,
     STREAMERS,
+    TABLES,
     WRITERS,
     Columns,
     TextFormat,
     ending_of,
     open_columns,
 )
+from modeclust.frames import unused_column
 from modeclust.machine import SHARE_TO_READ, exceeds_share, memory
 from modeclust.rows.chunks import is_dask
 from modeclust.rows.reading import is_sparse
@@ -42,6 +44,7 @@ class Table(NamedTuple):
     columns: list[str]  # names of the D features
     labels: Any = None  # (N,) the classes, where there is a column of them
     weight: Any = None  # (N,)
+    ids: "Columns | None" = None  # what tells rows apart, by the name of its column
     image_shape: tuple[int, int] | None = None
     title: str = ""
     notices: tuple[str, ...] = ()  # what the user should know of how it was read
@@ -53,6 +56,7 @@ def read_table(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     weight_column: str | None = None,
+    id_column: str | None = None,
     *,
     exclude: Sequence[str] = (),
     stream: bool | None = None,
@@ -72,6 +76,8 @@ def read_table(
         The column of classes.
     weight_column : str, optional
         The column of sample weights.
+    id_column : str, optional
+        The column that tells rows apart, to be written beside labels.
     exclude : sequence of str, optional
         The columns to leave out.
     stream : bool, optional
@@ -87,12 +93,13 @@ def read_table(
     Table
         The rows, all numbers finite.
     """
-    check_distinct(columns or (), label_column, weight_column, exclude=exclude)
+    check_distinct(columns or (), label_column, weight_column, id_column, exclude=exclude)
     source = open_columns(Path(path), text)
     for notice in source.notices:  # at once: what follows may take long, or fail for that reason
         note(notice)
     is_named = source.is_named
-    beside = [name for name in (label_column, weight_column) if name is not None]
+    uses = (label_column, weight_column, id_column)
+    beside = [name for name in dict.fromkeys(uses) if name is not None]
     check_present([*(columns or ()), *beside, *exclude], source.names, path)
     columns = chosen_columns(columns, source.features, [*beside, *exclude], path)
     source = _opened(source, columns, beside, path, stream, note)
@@ -111,12 +118,18 @@ def read_table(
         _check_finite(weight, [weight_column], path, advice, not_negative=True)
         weight = (weight.toarray() if is_sparse(weight) else weight)[:, 0]
         weight = weight if is_dask(weight) else np.asarray(weight)
+    ids = None
+    if id_column is not None:
+        with readable(Path(path), ending_of(path)):
+            ids = {id_column: source.column(id_column)}
+        _check_complete(ids[id_column], id_column, path, "one", "--id-column")
     title = shown(Path(path).name)
     return Table(
         X,
         columns,
         labels,
         weight,
+        ids,
         title=title,
         notices=tuple(source.notices),
         is_named=is_named,
@@ -157,26 +170,52 @@ def _size(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.3g} MB"
 
 
-def write_labels(path: str | os.PathLike[str], labels: Any, n_clusters: int = 0) -> list[int]:
-    """Write labels as one column `label`, in the format that the ending says.
+def check_ids(path: str | os.PathLike[str], id_column: str | None) -> None:
+    """Refuse to write ids in a format that has no room for them beside labels."""
+    ending = ending_of(path, to_write=True)
+    if id_column is not None and ending not in TABLES:
+        raise TableError(
+            f"--id-column needs labels in a file that ends in one of {', '.join(TABLES)}, got "
+            f"{ending}; leave it out, or convert the data."
+        )
+
+
+def write_labels(
+    path: str | os.PathLike[str], labels: Any, n_clusters: int = 0, ids: Columns | None = None
+) -> list[int]:
+    """Write labels as a column `label`, behind that of ids, in the format that the ending says.
 
     Those of a Dask array are computed as they are written. Returns how many there are of each.
     """
+    columns: dict[str, Any] = dict(ids or {})
+    name = unused_column("label", columns)
+    chunked = next((c.chunks for c in (labels, *columns.values()) if is_dask(c)), None)
     streamer = STREAMERS.get(ending_of(path, to_write=True))
-    if streamer is None or not is_dask(labels):
-        labels = np.asarray(labels)
-        write_columns(path, {"label": labels})
-        return list(np.bincount(labels, minlength=n_clusters).tolist())
+    if streamer is None or chunked is None:
+        columns = {n: _as_plain(np.asarray(c)) for n, c in (*columns.items(), (name, labels))}
+        write_columns(path, columns)
+        return list(np.bincount(columns[name], minlength=n_clusters).tolist())
+    if not is_dask(labels):
+        import dask.array as da
+
+        labels = da.from_array(labels, chunks=chunked)
+    columns[name] = labels
     counts = np.zeros(n_clusters, dtype=np.int64)
 
-    def parts() -> Iterator[npt.NDArray[np.int32]]:
-        for (part,) in in_blocks(labels):
-            np.add(counts, np.bincount(part, minlength=n_clusters), out=counts)
+    def parts() -> Iterator[Columns]:
+        for blocks in in_blocks(*columns.values()):
+            part = dict(zip(columns, blocks, strict=True))
+            np.add(counts, np.bincount(part[name], minlength=n_clusters), out=counts)
             yield part
 
     with _packed(path) as file:
-        streamer(file, "label", parts(), len(labels))
+        streamer(file, {n: c.dtype for n, c in columns.items()}, parts(), len(labels))
     return list(counts.tolist())
+
+
+def _as_plain(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return text that is of objects, as in chunks, as that of numpy."""
+    return column.astype(str) if column.dtype.kind == "O" else column
 
 
 def write_columns(path: str | os.PathLike[str], columns: Columns) -> None:
@@ -199,6 +238,25 @@ def _packed(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 def _classes(values: Any, name: str, path: Any) -> Any:
     """Return labels as classes, text or whole numbers, one for each row, as displays need them."""
+    _check_complete(values, name, path, "a class", "--label-column")
+    for block in _read_blocks(values, path):
+        others = block[_is_no_class(block)]
+        if len(others):
+            raise TableError(
+                f"Column {name!r} of {os.fspath(path)!r} holds numbers that are not whole, e.g. "
+                f"{others[0]}, and not classes; group them first, or choose another "
+                "--label-column."
+            )
+    if values.dtype.kind not in "biufSUmM" and not is_dask(values):
+        raise TableError(
+            f"Array {name!r} must hold classes as numbers or text, got {values.dtype}; name "
+            "another one with --label-column."
+        )
+    return values.astype(np.int64) if values.dtype.kind == "f" else values
+
+
+def _check_complete(values: Any, name: str, path: Any, what: str, option: str) -> None:
+    """Refuse a column in which something is missing, naming the first row of it."""
     n_missing, first, n_before = 0, 0, 0
     for block in _read_blocks(values, path):
         missing = _is_missing(block)
@@ -206,26 +264,13 @@ def _classes(values: Any, name: str, path: Any) -> Any:
             first = n_before + int(missing.argmax())
         n_missing += int(missing.sum())
         n_before += len(block)
-        others = block[~missing & _is_no_class(block)]
-        if len(others):
-            raise TableError(
-                f"Column {name!r} of {os.fspath(path)!r} holds numbers that are not whole, e.g. "
-                f"{others[0]}, and not classes; group them first, or choose another "
-                "--label-column."
-            )
     if n_missing:
-        them, classes = ("it", "class") if n_missing == 1 else ("them", "classes")
+        it, rows, number = ("it", "row", "") if n_missing == 1 else ("them", "rows", "s")
         raise TableError(
-            f"Column {name!r} of {os.fspath(path)!r} has {n_missing} missing {classes}, first in "
-            f"row {first + 1} (from 1); give {them} a class of its own, leave out such rows, or "
-            "choose another --label-column."
+            f"Column {name!r} of {os.fspath(path)!r} has {n_missing} missing value{number}, first "
+            f"in row {first + 1} (from 1); give {it} {what} of its own, leave out the {rows}, or "
+            f"choose another {option}."
         )
-    if values.dtype.kind not in "biufSUmM" and not is_dask(values):
-        raise TableError(
-            f"Array {name!r} must hold classes as numbers or text, got {values.dtype}; name "
-            "another one with --label-column."
-        )
-    return values.astype(np.int64) if values.dtype.kind == "f" else values
 
 
 def _is_missing(values: Any) -> Any:
@@ -264,8 +309,8 @@ def check_distinct(
         raise TableError(f"--columns must name a column once, got {listed(twice)} more than once.")
     if both := [name for name in columns if name in others]:
         raise TableError(
-            f"Column {listed(both)} cannot be a feature and a label or weight at once; leave it "
-            "out of --columns."
+            f"Column {listed(both)} cannot be a feature and a label, weight or id at once; leave "
+            "it out of --columns."
         )
     if both := [name for name in exclude if name in columns or name in others]:
         raise TableError(

@@ -16,6 +16,7 @@ from modeclust.cli.options import (
     Folder,
     Force,
     Header,
+    IdColumn,
     Items,
     Job,
     Labels,
@@ -168,6 +169,7 @@ def predict(
     data: NewData,
     output: Labels,
     exclude: Exclude = None,
+    id_column: IdColumn = None,
     stream: Stream = None,
     header: Header = None,
     separator: Separator = None,
@@ -179,14 +181,16 @@ def predict(
     from modeclust.cli.folder import check_file
     from modeclust.cli.job import parse_columns
     from modeclust.cli.saved import open_model, predict_labels
-    from modeclust.formats import TextFormat, ending_of
+    from modeclust.formats import TextFormat
+    from modeclust.tables import check_ids
 
-    ending_of(output, to_write=True)
+    check_ids(output, id_column)
     check_file(output, force=force)
     sizes = predict_labels(
         open_model(model),
         data,
         output,
+        id_column=id_column,
         exclude=parse_columns(exclude, "--exclude") or (),
         stream=stream,
         text=TextFormat(header, separator, decimal_comma),
@@ -287,9 +291,11 @@ def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
 
 
 def _fit_to_folder(job: Job, folder: Path, *, force: bool) -> dict[str, Any]:
-    from modeclust.cli.folder import check_folder, swapped_in, write_results
+    from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
+    from modeclust.tables import check_ids
 
     check_folder(folder, force=force)
+    check_ids(labels_name(job.ending), job.id_column)
     fitted, told = _fit(job)
     with swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, job.ending)

@@ -139,9 +139,7 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     """Write all files of a fit and return their names."""
     model, table = fit.model, fit.table
     write_model(folder / MODEL, to_save(fit), notes(fit))
-    # What arrays are streamed from is no format for a column.
-    ending = ending if ending in WRITERS else ".parquet"
-    write_labels(folder / f"labels{ending}", model.labels_)
+    write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
     centers = fit.outward(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
     for name, values in zip(table.columns, centers.T, strict=True):
@@ -157,6 +155,12 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     for name in ("report.html", "report.json"):
         page.save(folder / name)
     return sorted(path.name for path in folder.iterdir())
+
+
+def labels_name(ending: str) -> str:
+    """Return the name of the file of labels, in the format of the data."""
+    # What arrays are streamed from is no format for a column.
+    return f"labels{ending if ending in WRITERS else '.parquet'}"
 
 
 def report(fit: Fit, *, in_folder: bool = False) -> Any:

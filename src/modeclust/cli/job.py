@@ -60,6 +60,7 @@ def run(job: Job, *, show_progress: bool) -> Fit:
         columns,
         job.label_column,
         job.weight_column,
+        job.id_column,
         exclude=exclude or (),
         stream=job.stream,
         text=TextFormat(job.header, job.separator, job.decimal_comma),
@@ -172,6 +173,7 @@ def read_data(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     weight_column: str | None = None,
+    id_column: str | None = None,
     *,
     exclude: Sequence[str] = (),
     stream: bool | None = None,
@@ -185,6 +187,7 @@ def read_data(
             columns,
             label_column,
             weight_column,
+            id_column,
             exclude=exclude,
             stream=stream,
             text=text,
@@ -194,8 +197,10 @@ def read_data(
         raise ValueError(f"Built-in data such as {data!r} is no text; leave out {text.options[0]}.")
     if stream:
         raise ValueError(f"Built-in data such as {data!r} is in memory; leave out --stream.")
-    if label_column is not None or weight_column is not None:
-        raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
+    if not label_column is weight_column is id_column is None:
+        raise ValueError(
+            f"Built-in data such as {data!r} has no columns of labels, weights or ids."
+        )
     found = load_dataset(data)
     table = Table(
         found.X,

@@ -85,6 +85,10 @@ Separator = Annotated[
 DecimalComma = Annotated[
     bool, typer.Option("--decimal-comma", help="In csv or tsv, 2,5 is two and a half.")
 ]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(help="Column that tells rows apart: it is no feature, but beside the labels."),
+]
 Exclude = Annotated[
     str | None, typer.Option(help="Columns to leave out, e.g. id,date, and use all others.")
 ]
@@ -130,6 +134,7 @@ class Job(NamedTuple):
         str | None, typer.Option(help="Column of classes, to compare the clusters with.")
     ] = None
     weight_column: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
+    id_column: IdColumn = None
     standardize: Annotated[
         bool,
         typer.Option(

@@ -52,18 +52,21 @@ def predict_labels(
     data: str,
     output: Path,
     *,
+    id_column: str | None,
     exclude: Sequence[str],
     stream: bool | None,
     text: TextFormat,
 ) -> list[int]:
     """Write the label of each row of a file, and return the sizes of the clusters."""
-    table = read_data(data, columns_of(saved), exclude=exclude, stream=stream, text=text)
+    table = read_data(
+        data, columns_of(saved), id_column=id_column, exclude=exclude, stream=stream, text=text
+    )
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.transform(table.X)
     model = copy(saved.model)
     if hasattr(model, "feature_names_in_"):
         del model.feature_names_in_  # columns were chosen by name, and X has none
-    return write_labels(output, model.predict(X), len(model.cluster_centers_))
+    return write_labels(output, model.predict(X), len(model.cluster_centers_), table.ids)
 
 
 def columns_of(saved: Saved) -> list[str] | None:
