@@ -16,6 +16,7 @@ import modeclust.show
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # What public names return.
 RETURNED = {
+    "modeclust.estimators.scaling.Scaling",
     "modeclust.mode_tree.TreeLevel",
     "modeclust.path.PathPoint",
     "modeclust.show.report.Report",

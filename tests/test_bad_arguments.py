@@ -781,12 +781,13 @@ DATA = [
     ("", "No built-in data ''"),
 ]
 NO_FOLDER = ("absent/out", "there is no folder '.*absent' to write to; make it first")
+NO_NAMES = ("", "--exclude must name at least one column")
 JOB = {
     "data": DATA,
     "n_clusters": [
         ("0", "'--clusters': .*1"),
         ("2.5", "'--clusters': .*integer"),
-        ("151", "n_clusters=151 is more than the number of rows of X, n_samples=150"),
+        ("151", "--clusters=151 is more than the number of rows, 150; lower --clusters"),
     ],
     "bandwidth": [
         (value, f"--bandwidth must be a number > 0, inf, one of knn, .* got '{value}'")
@@ -798,8 +799,13 @@ JOB = {
         ("x,x", "must name a column once"),
         ("", "--columns must name at least one column"),
     ],
+    "exclude": [("x9", "'iris' has no column 'x9'"), NO_NAMES],
     "label_column": [("kind", "Built-in data such as 'iris' has no columns of labels")],
-    "weight_column": [("w", "Built-in data such as 'iris' has no columns of labels or weights")],
+    "weight_column": [
+        ("w", "Built-in data such as 'iris' has no columns of labels, weights or ids")
+    ],
+    "id_column": [("id", "Built-in data such as 'iris' has no columns of .* ids")],
+    "separator": [(";", "Built-in data such as 'iris' is no text; leave out --separator")],
     "image": [
         ("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'"),
         ("0x8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '0x8'"),
@@ -812,13 +818,13 @@ JOB = {
         (str(2**32), "'--seed': .*4294967295"),
         ("x", "'--seed': .*integer"),
     ],
-    "jobs": [("0", "n_jobs must not be 0"), ("1.5", "'--jobs': .*integer")],
+    "jobs": [("0", "--jobs must not be 0; pass -1"), ("1.5", "'--jobs': .*integer")],
     "checkpoint": [
         ("absent/fit.checkpoint", "absent"),
         (".", "'.': Not a regular file"),
     ],
 }
-MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "No such file")]
+MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "'.' has no model.npz; name the folder")]
 COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
     "fit": {**JOB, "output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
     "explore": {
@@ -832,6 +838,9 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("absent/labels.csv", NO_FOLDER[1]),
             ("labels.pdf", "must end in one of"),
         ],
+        "separator": [(";", "Built-in data such as 'wine' is no text; leave out --separator")],
+        "id_column": [("id", "Built-in data such as 'wine' has no columns of .* ids")],
+        "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
     },
     "info": {"model": MODEL},
     "demo": {"output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},

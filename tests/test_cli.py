@@ -23,22 +23,25 @@ from sklearn.datasets import load_iris
 from typer.main import get_command
 
 import modeclust
-from modeclust import KModes, MeanShift, load
+from modeclust import KModes, MeanShift, formats, load
 from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli import folder, job, printing
 from modeclust.cli.app import app
 from modeclust.cli.options import (
     BANDWIDTHS,
     BUILT_IN,
+    ENDINGS,
     Job,
     Kernel,
     complete_bandwidth,
     complete_data,
 )
+from modeclust.columns import TableError
 from modeclust.datasets import DATASETS
 from modeclust.estimators.saving import write_model
+from modeclust.exceptions import ScaledModelWarning
 from modeclust.kernels import KERNELS
-from modeclust.tables import read_table, write_columns
+from modeclust.tables import Table, read_table, write_columns
 
 IRIS = load_iris()
 FRAME = pl.DataFrame(IRIS.data, schema=["sl", "sw", "pl", "pw"]).with_columns(
@@ -72,6 +75,7 @@ def test_names_in_the_options_are_those_of_the_library():
     assert tuple(DATASETS) == BUILT_IN
     assert list(Kernel) == list(KERNELS)
     assert set(BANDWIDTHS) == {*RULES, "inf"}
+    assert list(ENDINGS) == formats.ENDINGS
 
 
 @pytest.mark.parametrize("command", get_command(app).commands)
@@ -114,6 +118,7 @@ def test_fit_writes_a_folder(here):
     output = invoke("fit", "iris.csv", *QUICK, "--label-column", "kind").stdout
     assert "iris.csv: 150 rows x 4 features" in output
     assert "setosa, 100%" in output
+    assert re.search(r"exemplar row *\n.*\(from 0\)", output)
     assert names("iris.modes") == FILES
     assert names() == ["iris.csv", "iris.modes"]
     model = load("iris.modes/model.npz")
@@ -157,7 +162,40 @@ def test_standardized_models_answer_in_the_units_of_the_data(here):
     assert told["scales"][-1] == 1
     frame.select("pw", "kind", "constant", "sl", "pl", "sw").write_parquet("new.parquet")
     invoke("predict", "scaled.modes", "new.parquet", "-o", "new.npy")
-    assert np.load("new.npy").tolist() == load("scaled.modes/model.npz").labels_.tolist()
+    with pytest.warns(ScaledModelWarning, match=r"model\.scaling_\.transform\(X\)"):
+        model = load("scaled.modes/model.npz")
+    assert np.load("new.npy").tolist() == model.labels_.tolist()
+    rows = model.scaling_.transform(frame.drop("kind"))
+    assert model.predict(rows).tolist() == model.labels_.tolist()
+    np.testing.assert_array_equal(
+        model.scaling_.inverse_transform(model.cluster_centers_), centers.to_numpy()[:, 2:]
+    )
+    model.save("again.npz")
+    invoke("predict", "again.npz", "new.parquet", "-o", "again.npy")
+    assert np.load("again.npy").tolist() == model.labels_.tolist()
+
+
+def test_models_know_the_columns_that_a_file_names(here):
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
+    model = load("iris.modes/model.npz")
+    assert model.feature_names_in_.tolist() == ["sl", "sw", "pl", "pw"]
+    assert "pw" in model.path_.to_frame("dict")
+    assert model.predict(FRAME.drop("kind")).tolist() == model.labels_.tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME.select("pw", "pl", "sw", "sl"))
+    assert invoke("predict", "iris.modes", "iris.csv", "-o", "new.csv").stderr == ""
+    np.save("plain.npy", IRIS.data)
+    for data in ("plain.npy", "iris"):
+        invoke("fit", data, *QUICK, "-o", f"of-{data}")
+        assert not hasattr(load(f"of-{data}/model.npz"), "feature_names_in_")
+
+
+def test_a_model_of_a_frame_takes_columns_by_name_in_silence(here):
+    KModes(3, n_bandwidths=3, n_init=2).fit(FRAME.drop("kind")).save("model.npz")
+    result = invoke("predict", "model.npz", "iris.csv", "-o", "new.csv")
+    assert result.stderr == ""
+    labels = pl.read_csv("new.csv")["label"]
+    assert labels.to_list() == load("model.npz").labels_.tolist()
 
 
 def test_standardized_sparse_data_stays_sparse(here):
@@ -198,6 +236,42 @@ def test_predict_takes_columns_by_name(here):
     assert names() == ["a.csv", "iris.csv", "iris.modes", "less.csv", "other.tsv"]
 
 
+def test_columns_that_are_left_out_are_not_asked_for_again(here):
+    FRAME.with_columns(day=pl.lit("2020-01-31")).write_csv("days.csv")
+    assert "'kind' holds text, e.g. 'setosa', and not numbers; leave it out with --exclude" in (
+        refused("fit", "days.csv", *QUICK)
+    )
+    invoke("fit", "days.csv", *QUICK, "--exclude", "kind, day")
+    FRAME.drop("kind").write_csv("less.csv")
+    invoke("predict", "days.modes", "less.csv", "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("days.modes/labels.csv").read_bytes()
+    told = json.loads(invoke("fit", "wine", *QUICK, "--exclude", "hue,ash", "--json").stdout)
+    assert told["n_features"] == 11
+
+
+def test_ids_are_carried_beside_the_labels(here):
+    frame = FRAME.with_columns(id=pl.Series([f"r{i}" for i in range(150)]), n=pl.arange(150))
+    frame.write_csv("named.csv")
+    for column in ("id", "n"):
+        options = ("--exclude", "kind", "--columns", "sl,sw,pl,pw", "--id-column", column)
+        invoke("fit", "named.csv", *QUICK, *options, "-o", column)
+        labels = pl.read_csv(f"{column}/labels.csv")
+        assert labels.columns == [column, "label"]
+        assert labels[column].to_list() == frame[column].to_list()
+        assert labels["label"].to_list() == load(f"{column}/model.npz").labels_.tolist()
+        invoke("predict", column, "named.csv", "--id-column", column, "-o", f"{column}.csv")
+        assert Path(f"{column}.csv").read_bytes() == Path(column, "labels.csv").read_bytes()
+    frame.rename({"id": "label"}).write_csv("named.csv")
+    asked = ("predict", "n", "named.csv", "--id-column", "label")
+    invoke(*asked, "-o", "l.npz")
+    with np.load("l.npz") as file:
+        assert file.files == ["label", "label_"]
+        assert file["label"][3] == "r3"
+    assert "--id-column needs labels in a file that ends in" in refused(*asked, "-o", "l.npy")
+    np.save("data.npy", IRIS.data)
+    assert "got .npy" in refused("fit", "data.npy", *QUICK, "--id-column", "x0")
+
+
 def test_predict_knows_built_in_data(here):
     invoke("fit", "wine", *QUICK, "--columns", "alcohol,hue", "-o", "out")
     invoke("predict", "out", "wine", "-o", "new.csv")
@@ -221,11 +295,17 @@ def test_models_saved_in_python_have_predict_and_info_too(here):
     output = invoke("info", "model.npz").stdout
     assert "bandwidth: infinite (K-means)" in output
     assert json.loads(invoke("info", "model.npz", "--json").stdout)["parameters"]["n_init"] == 2
-    assert "holds text" in refused("predict", "model.npz", "iris.csv", "-o", "b.csv")
+    assert "--exclude" in refused("predict", "model.npz", "iris.csv", "-o", "b.csv")
+    invoke("predict", "model.npz", "iris.csv", "--exclude", "kind", "-o", "named.npy")
+    assert np.load("named.npy").tolist() == load("model.npz").labels_.tolist()
     np.save("less.npy", IRIS.data[:, :3])
     assert "expecting 4 features" in refused("predict", "model.npz", "less.npy", "-o", "b.csv")
     assert "is no model" in refused("info", "iris.csv")
     assert "No such file" in refused("info", "absent.npz")
+    Path("folder").mkdir()
+    assert "'folder' has no model.npz; name the folder that `fit` wrote" in refused(
+        "info", "folder"
+    )
     assert "this is a model" in refused("fit", "model.npz", "-k", "2")
 
 
@@ -272,6 +352,25 @@ def test_force_replaces_nothing_but_its_own(here):
     assert names() == ["data.npy", "empty", "iris.csv"]
 
 
+def test_force_replaces_no_folder_of_others_with_such_names(here):
+    Path("mine").mkdir()
+    Path("mine/labels.csv").write_text("by hand")
+    asked = ("fit", "iris", *QUICK, "-o", "mine", "--force")
+    assert "'mine' holds 'labels.csv', and does not look as `fit` leaves it" in refused(*asked)
+    np.savez("mine/model.npz", weights=np.zeros(3))
+    assert "does not look as `fit` leaves it" in refused(*asked)
+    Path("mine/model.npz").write_text("a model of something else")
+    assert "does not look as `fit` leaves it" in refused(*asked)
+    assert Path("mine/labels.csv").read_text() == "by hand"
+    invoke("fit", "iris", *QUICK, "-o", "out")
+    invoke("predict", "out", "iris", "-o", "out/labels.parquet")
+    assert "'labels.parquet'" in refused("fit", "iris", *QUICK, "-o", "out", "--force")
+    Path("out/labels.parquet").unlink()
+    Path("out/report.html").unlink()
+    invoke("fit", "iris", *QUICK, "-o", "out", "--force")
+    assert names("out") == FILES
+
+
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_a_failure_leaves_the_old_folder(error, here, monkeypatch):
     invoke("fit", "iris", *QUICK, "-o", "out")
@@ -314,13 +413,16 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
         (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
         (["iris.csv", "--columns", "sl", "-k", "0"], "'--clusters': .*1"),
-        (["iris.csv", "--columns", "sl", "-k", "1000"], "n_clusters=1000 is more than"),
+        (
+            ["iris.csv", "--columns", "sl", "-k", "151"],
+            "--clusters=151 is more .* rows, 150; lower --cl",
+        ),
         (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "kn"], "--bandwidth must be .* or one of knn"),
         (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
         (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
-        (["iris", "--jobs", "0"], "n_jobs must not be 0"),
+        (["iris", "--jobs", "0"], "--jobs must not be 0; pass -1 for all cores"),
         (["iris", "--seed", "-1"], "'--seed': .* 0"),
         (["iris", "--n-init", "0"], "'--n-init': .*1"),
         (["iris", "--n-bandwidths", "0"], "'--n-bandwidths': .*1"),
@@ -338,7 +440,8 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["latin.csv"], "not UTF-8"),
         (["false.parquet"], r"cannot be read as the \.parquet file"),
         (["false.npy"], r"cannot be read as the \.npy file"),
-        (["negative.csv", "--weight-column", "w"], "sample_weight must be >= 0, got -"),
+        (["negative.csv", "--weight-column", "w"], "'w' of 'negative.csv' .* negative .* row 2"),
+        (["zero.csv", "--weight-column", "w"], "--weight-column must contain at least one non-z"),
         (["folder.csv"], "Is a directory"),
         (["same.csv"], "distinct"),
     ],
@@ -351,11 +454,30 @@ def test_bad_input_gets_one_line_and_leaves_nothing(arguments, message, here):
     Path("false.parquet").write_text("a,b\n1,2\n")
     Path("false.npy").write_text("a,b\n1,2\n")
     Path("negative.csv").write_text("a,w\n1,1\n2,-1\n3,1\n4,1\n")
+    Path("zero.csv").write_text("a,w\n1,0\n2,0\n3,0\n4,0\n")
     Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
     Path("folder.csv").mkdir()
     before = names()
     assert re.search(message, refused("fit", *QUICK, *arguments))
     assert names() == before
+
+
+def test_the_library_speaks_of_options(here):
+    said = [
+        ("n_clusters=9 is more; lower n_clusters.", "--clusters=9 is more; lower --clusters."),
+        ("Use a larger bandwidth or kernel='g'.", "Use a larger bandwidth or --kernel='g'."),
+        ("bandwidth=2 is too large; np.inf to KModes", "--bandwidth=2 is too large; inf"),
+        ("passed to `sample_weight`.", "passed to --weight-column."),
+        (
+            "'n_jobs.npz' is no model, n_jobs no 'n_init'",
+            "'n_jobs.npz' is no model, --jobs no 'n_init'",
+        ),
+    ]
+    for library, command in said:
+        assert printing.reason(ValueError(library)) == command
+        assert printing.reason(TableError(library)) == library
+    told = invoke("fit", "iris", *QUICK, "--kernel", "biweight", "--bandwidth", "1e-9").stderr
+    assert "--kernel='gaussian'" in told
 
 
 def test_usage_errors_are_one_line_with_a_hint(here):
@@ -374,16 +496,10 @@ def test_usage_errors_are_one_line_with_a_hint(here):
 
 def test_a_model_whose_notes_do_not_fit_is_refused(here):
     model = KModes(3, n_bandwidths=3, n_init=2, random_state=0).fit(IRIS.data)
-    ones = np.ones(4)
     for notes in (
         {"columns": ["a"]},
         {"columns": "abcd"},
         {"columns": [1, 2, 3, 4]},
-        {"scaling": [1]},
-        {"scaling": {"scale": ones}},
-        {"scaling": {"mean": None, "scale": [1.0] * 4}},
-        {"scaling": {"mean": ones[:3], "scale": ones}},
-        {"scaling": {"mean": None, "scale": 0 * ones}},
         {"classes": [1, 2, 3]},
         {"data": 5},
     ):
@@ -467,11 +583,79 @@ def test_hostile_names_are_printed_as_they_are(here):
 def test_warnings_are_one_line_each(here):
     FRAME.drop("kind").write_csv("plain.csv", include_header=False)
     result = invoke("fit", "plain.csv", *QUICK)
-    assert result.stderr.startswith("warning: the first line holds numbers")
+    assert re.fullmatch(r"note: the first line holds numbers [^\n]+\n", result.stderr)
     told = json.loads(invoke("fit", "plain.csv", *QUICK, "--force", "--json").stdout)
-    assert len(told["warnings"]) == 1
+    assert (len(told["notices"]), told["warnings"]) == (1, [])
     told = invoke("fit", "iris", *QUICK, "--kernel", "biweight", "--bandwidth", "1e-9").stderr
     assert re.fullmatch(r"(warning: [^\n]+\n)+", told)
+
+
+def test_how_the_first_line_is_read_is_told_before_the_fit(here, monkeypatch):
+    FRAME.drop("kind").write_csv("plain.csv", include_header=False)
+    invoke("fit", "plain.csv", *QUICK)
+    result = invoke("predict", "plain.modes", "plain.csv", "-o", "new.csv")
+    assert result.stderr.startswith("note: the first line holds numbers")
+    monkeypatch.setattr(KModes, "fit", lambda *_, **__: 1 / 0)
+    told = []
+    monkeypatch.setattr(job, "tell", lambda *words: told.append(words))
+    with pytest.raises(ZeroDivisionError):
+        invoke("fit", "plain.csv", *QUICK, "--force")
+    assert told[0][0] == "note"
+
+
+def test_a_header_of_numbers_is_named_as_one(here):
+    FRAME.drop("kind").rename(dict(zip(["sl", "sw", "pl", "pw"], "2468", strict=True))).write_csv(
+        "years.csv"
+    )
+    told = json.loads(invoke("fit", "years.csv", *QUICK, "--header", "--json").stdout)
+    assert (told["n_rows"], told["notices"]) == (150, [])
+    result = invoke("predict", "years.modes", "years.csv", "--header", "-o", "new.csv")
+    assert result.stderr == ""
+    assert Path("new.csv").read_bytes() == Path("years.modes/labels.csv").read_bytes()
+    told = json.loads(
+        invoke("fit", "years.csv", *QUICK, "--no-header", "-o", "out", "--json").stdout
+    )
+    assert told["n_rows"] == 151
+    assert "leave out --header" in refused("fit", "iris", *QUICK, "--header", "-o", "b")
+    with_names = ("predict", "years.modes", "years.csv", "-o", "b.csv")
+    assert invoke(*with_names, code=2).stderr.splitlines()[0].endswith("pass --header")
+
+
+def test_a_table_with_semicolons_and_decimal_commas(here):
+    content = FRAME.drop("kind").write_csv(separator=";").replace(".", ",")
+    Path("semi.csv").write_text(content)
+    assert "pass --separator ';'" in refused("fit", "semi.csv", *QUICK)
+    assert "--decimal-comma" in refused("fit", "semi.csv", *QUICK, "--separator", ";")
+    how = ("--separator", ";", "--decimal-comma")
+    invoke("fit", "semi.csv", *QUICK, *how)
+    invoke("predict", "semi.modes", "semi.csv", *how, "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("semi.modes/labels.csv").read_bytes()
+    invoke("fit", "iris.csv", *QUICK, "--exclude", "kind")
+    assert Path("new.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
+
+
+def test_columns_of_very_uneven_scales_get_a_hint(here):
+    FRAME.drop("kind").with_columns(pl.col("pw") * 1000).write_csv("uneven.csv")
+    result = invoke("fit", "uneven.csv", *QUICK, "--json")
+    assert re.fullmatch(
+        r"note: columns differ in scale: 'pw' varies 1,\d+ times as much as 'sw' [^\n]+\n",
+        result.stderr,
+    )
+    assert "--standardize" in json.loads(result.stdout)["notices"][0]
+    assert invoke("fit", "uneven.csv", *QUICK, "--standardize", "--force").stderr == ""
+
+
+def test_even_columns_get_no_hint():
+    rows = np.random.RandomState(0).rand(50, 8)
+    names = [f"x{j}" for j in range(8)]
+    assert job.uneven_scales(Table(rows * [1, 50, 1, 1, 1, 1, 1, 1], names)) is None
+    assert job.uneven_scales(Table(rows * [1e-9, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert job.uneven_scales(Table(rows * [0, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert job.uneven_scales(Table(rows[:, :1], names[:1])) is None
+    uneven = rows * [1, 1000, 1, 1, 1, 1, 1, 1]
+    assert "'x1' varies" in job.uneven_scales(Table(uneven, names))
+    assert job.uneven_scales(Table(sparse.csr_array(uneven), names)) is None
+    assert job.uneven_scales(Table(uneven, names, image_shape=(2, 4))) is None
 
 
 def test_progress_is_shown_on_a_terminal(monkeypatch):

@@ -18,7 +18,8 @@ from sklearn.datasets import make_blobs
 
 import modeclust
 from modeclust import machine, streams
-from modeclust.formats import STREAMERS, WRITERS
+from modeclust.estimators.load import read_model
+from modeclust.formats import STREAMERS, TABLES, WRITERS
 from modeclust.tables import read_table, write_labels
 
 da = pytest.importorskip("dask.array")
@@ -29,6 +30,7 @@ FRAME = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
 )
 QUICK = ["-k", "3", "--bandwidth", "1", "--n-bandwidths", "3", "--n-init", "2"]
 BESIDE = ["--label-column", "kind", "--weight-column", "w"]
+IDS = [f"row {i}" for i in range(2400)]
 N_PARTS = 12
 
 refused = partial(command.refused, may_note=True)
@@ -74,7 +76,7 @@ def written(folder):
     report = json.loads((folder / "report.json").read_text())
     return {
         "labels": read_table(labels, stream=False).X.ravel(),
-        "model": modeclust.load(folder / "model.npz"),
+        "model": read_model(folder / "model.npz").model,
         "centers": pl.read_csv(folder / "centers.csv"),
         "path": pl.read_csv(folder / "path.csv"),
         "report": report,
@@ -164,6 +166,37 @@ def test_predicted_labels_are_streamed_in_every_format(ending):
     np.testing.assert_array_equal(np.ravel(table), model.labels_)
 
 
+def test_ids_are_streamed_beside_the_labels_of_a_fit():
+    FRAME.with_columns(id=pl.Series(IDS)).write_parquet("ids.parquet")
+    options = ["--columns", "a,b,c", "--id-column", "id"]
+    for way in ("--stream", "--no-stream"):
+        invoke("fit", "ids.parquet", *QUICK, *options, way, "-o", way[2:])
+    streamed = pl.read_parquet("stream/labels.parquet")
+    assert_frame_equal(streamed, pl.read_parquet("no-stream/labels.parquet"))
+    assert streamed.columns == ["id", "label"]
+    assert streamed["id"].to_list() == IDS
+
+
+@pytest.mark.parametrize("ids", [IDS, list(range(2400))], ids=["text", "numbers"])
+def test_ids_are_streamed_in_every_format_that_has_room(ids):
+    FRAME.with_columns(id=pl.Series(ids)).write_parquet("ids.parquet")
+    model = modeclust.KModes(3, bandwidth=np.inf, n_init=1, random_state=0)
+    model.fit(FRAME.select("a", "b", "c")).save("m.npz")
+    for ending in TABLES:
+        output = f"l{ending}"
+        invoke("predict", "m.npz", "ids.parquet", "--id-column", "id", "-o", output, "--stream")
+        if ending == ".npz":
+            with np.load(output) as file:
+                assert (file["id"].tolist(), file["label"].tolist()) == (
+                    ids,
+                    model.labels_.tolist(),
+                )
+            continue
+        table = read_table(output, ["label"], label_column="id")
+        assert table.labels.tolist() == ids
+        np.testing.assert_array_equal(table.X.ravel(), model.labels_)
+
+
 def test_explore_streams():
     invoke("explore", "parts", *QUICK, *BESIDE, "--stream", "--no-open", "-o", "page.html")
     assert "kind 1" in Path("page.html").read_text()
@@ -190,6 +223,14 @@ def test_size_decides(monkeypatch):
     assert invoke(*asked, "--no-stream").stderr == ""
 
 
+@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
+def test_a_missing_class_is_told_by_its_row(way):
+    gaps = pl.Series([None if i in (900, 2000) else k for i, k in enumerate(KINDS.tolist())])
+    FRAME.with_columns(kind=gaps).write_parquet("gaps.parquet")
+    message = refused("fit", "gaps.parquet", *QUICK, "--label-column", "kind", way)
+    assert "Column 'kind' of 'gaps.parquet' has 2 missing values, first in row 901" in message
+
+
 def test_columns_of_every_kind_are_streamed_as_they_are_read():
     n = 1000
     frame = pl.DataFrame(
@@ -198,12 +239,12 @@ def test_columns_of_every_kind_are_streamed_as_they_are_read():
             "whole": np.arange(n),
             "flag": np.arange(n) % 2 == 0,
             "text": [str(i / 2) for i in range(n)],
-            "gaps": [None if i == 900 else i % 3 for i in range(n)],
-            "halves": np.arange(n) / 2,
+            "kind": [f"kind {i % 3}" for i in range(n)],
+            "floats": np.arange(n) % 5 * 1.0,
         }
     )
     frame.write_parquet("kinds.parquet")
-    for names, label in ((["single"], "whole"), (["whole", "text"], "gaps"), (["flag"], "halves")):
+    for names, label in ((["single"], "whole"), (["whole", "text"], "kind"), (["flag"], "floats")):
         ours = read_table(
             "kinds.parquet", names, label, "single" if "whole" in names else None, stream=True
         )
@@ -233,7 +274,8 @@ def test_what_dask_writes_is_read():
     np.testing.assert_array_equal(table.X.compute(), frame.to_numpy())
     assert table.columns == ["a", "b", "c"]
     assert "index is left out" in table.notices[0]
-    assert len(told) == 1
+    assert told[:-1] == list(table.notices)
+    assert "is streamed" in told[-1]
 
 
 def test_a_name_that_is_not_utf_8():
@@ -266,9 +308,8 @@ class TestBadInput:
 
     def test_negative_weights(self, way):
         FRAME.with_columns(w=pl.col("w") - 1).write_parquet("one.parquet")
-        assert "sample_weight must be >= 0, got -" in refused(
-            "fit", "one.parquet", *QUICK, *BESIDE, way
-        )
+        told = refused("fit", "one.parquet", *QUICK, *BESIDE, way)
+        assert "Column 'w' of 'one.parquet' has 600 missing, infinite or negative values" in told
 
     def test_text(self, way):
         message = refused("fit", "parts", *QUICK, way)

@@ -24,7 +24,8 @@ from sklearn.exceptions import NotFittedError
 from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.estimators.load import read_model
 from modeclust.estimators.saving import write_model
-from modeclust.exceptions import ModelFileError
+from modeclust.estimators.scaling import Scaling
+from modeclust.exceptions import ModelFileError, ScaledModelWarning
 from modeclust.persistence import Document, read_document, write_document
 
 X = load_iris().data
@@ -356,6 +357,35 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
         with pytest.raises(ModelFileError, match="_past must be sums of 2 clusters"):
             load(path)
+
+
+def test_a_scaling_that_does_not_fit_is_refused(small, tmp_path):
+    model, path, ones = small[0], tmp_path / "model.npz", np.ones(2)
+    for scaling in (
+        "x",
+        Scaling(None, ones[:1]),
+        Scaling(None, 0 * ones),
+        Scaling(None, ones * np.inf),
+        Scaling(ones[:1], ones),
+        Scaling(ones * np.nan, ones),
+        Scaling("x", ones),
+    ):
+        state = vars(model) | {"scaling_": scaling}
+        write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
+        with pytest.raises(ModelFileError, match="scaling_ must be means and scales > 0 of 2"):
+            load(path)
+
+
+def test_a_model_of_scaled_rows_warns_when_loaded_until_it_is_fitted_anew(tmp_path):
+    model = KModes(3, **QUICK).fit(X)
+    model.scaling_ = Scaling(X.mean(axis=0), X.std(axis=0))
+    for _ in range(2):
+        model.save(tmp_path / "model.npz")
+        with pytest.warns(ScaledModelWarning, match="takes rows that are scaled in the same way"):
+            model = load(tmp_path / "model.npz")
+    assert_same(model.scaling_.scale, X.std(axis=0))
+    model.fit(X).save(tmp_path / "model.npz")
+    assert not hasattr(load(tmp_path / "model.npz"), "scaling_")
 
 
 def test_a_landscape_that_does_not_fit_is_refused(tmp_path):

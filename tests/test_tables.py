@@ -10,7 +10,8 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from modeclust.formats import WRITERS, TableError, ending_of
+from modeclust.formats import WRITERS, TableError, TextFormat, ending_of
+from modeclust.show.fitted import check_classes
 from modeclust.tables import read_table, write_labels
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
@@ -105,9 +106,9 @@ def test_a_damaged_file_gives_no_other_error(ending, tmp_path):
     assert not any("\n" in message for message in messages)
 
 
-def read_text(text, tmp_path, name="data.csv", **options):
+def read_text(content, tmp_path, name="data.csv", **options):
     path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_table(path, **options)
 
 
@@ -119,16 +120,19 @@ def read_text(text, tmp_path, name="data.csv", **options):
         ("a,b\n", "a header and no rows"),
         (
             "a,b\n1,2\n3,\n,5\n",
-            r"'b' of .*data\.csv' has 1 missing or infinite value, .* row 2",
+            r"'b' of .*data\.csv' has 1 missing or infinite value, first in row 2 .*; fill it in, ",
         ),
-        ("a,b\n1,2\n3,NA\n4,?\n", r"'b' .* has 2 missing or infinite values, first in row 2"),
+        (
+            "a,b\n1,2\n3,NA\n4,?\n",
+            r"'b' .* has 2 missing or infinite values, first in row 2 \(from 1\); fill them",
+        ),
         ("a,b\n1,2\n3,inf\n", "'b' .* first in row 2"),
         ("a,b\n1,2\n3,nan\n", "'b' .* first in row 2"),
-        ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--columns.*--label-column"),
+        ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--exclude.*--label-column"),
         ("a,b\n1,2020-01-31\n", "Column 'b' holds text"),
-        ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'"),
+        ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'.* if it .* --decimal-comma"),
         ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, and the first one 2"),
-        ("a;b\n1;2\n", "separated by semicolons; write it with commas"),
+        ("a;b\n1;2\n", "separated by semicolons; pass --separator ';'"),
         ("a\tb\n1\t2\n", r"separated by tabs; name it \.tsv"),
         ("a,a,b\n1,2,3\n", "must differ, got 'a' more than once"),
         ("a,é\n1,2\n".encode("latin1"), "not UTF-8 .*iconv"),
@@ -177,7 +181,66 @@ def test_a_file_without_a_header(tmp_path):
     table = read_text("1,2\n3,4\n", tmp_path)
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
     assert table.columns == ["x0", "x1"]
-    assert "first line" in table.notices[0]
+    assert "first line holds numbers and was read as a row" in table.notices[0]
+    assert "--header" in table.notices[0]
+
+
+def test_a_header_that_counts_the_columns_is_one(tmp_path):
+    table = read_text("0,1,2\n3,4,5\n", tmp_path)
+    np.testing.assert_array_equal(table.X, [[3, 4, 5]])
+    assert table.columns == ["0", "1", "2"]
+    assert "--no-header" in table.notices[0]
+    for text in ("0\n3\n", "0,2\n3,4\n", "0.0,1.0\n3,4\n", "1,2\n3,4\n"):
+        assert read_text(text, tmp_path).X.shape[0] == 2
+
+
+def test_the_user_knows_whether_there_is_a_header(tmp_path):
+    table = read_text("2019,2020\n1,2\n", tmp_path, text=TextFormat(header=True))
+    assert (table.columns, table.X.tolist()) == (["2019", "2020"], [[1, 2]])
+    assert not table.notices
+    table = read_text("0,1\n3,4\n", tmp_path, text=TextFormat(header=False))
+    assert (table.columns, table.X.tolist()) == (["x0", "x1"], [[0, 1], [3, 4]])
+    assert not table.notices
+    with pytest.raises(TableError, match=r"--no-header is for text .*data\.npy' is none"):
+        read_table(write(tmp_path / "data.npy"), text=TextFormat(header=False))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "text"),
+    [
+        ("a;b\n1;2.5\n", "data.csv", TextFormat(separator=";")),
+        ("a;b\n1;2,5\n", "data.csv", TextFormat(separator=";", decimal_comma=True)),
+        ('a,b\n1,"2,5"\n', "data.csv", TextFormat(decimal_comma=True)),
+        ("a\tb\n1\t 2,5\n", "data.tsv", TextFormat(decimal_comma=True)),
+        ("a\tb\n1\t2.5\n", "data.csv", TextFormat(separator="\\t")),
+        ("a b\n1 2.5\n", "data.csv", TextFormat(separator=" ")),
+        ("a,b\n1,2.5\n", "data.tsv", TextFormat(separator=",")),
+    ],
+)
+def test_fields_and_numbers_as_the_user_says(content, name, text, tmp_path):
+    table = read_text(content, tmp_path, name, text=text)
+    assert (table.columns, table.X.tolist()) == (["a", "b"], [[1, 2.5]])
+
+
+def test_a_first_line_of_numbers_with_commas(tmp_path):
+    text = TextFormat(separator=";", decimal_comma=True)
+    assert read_text("1,5;2,5\n3,5;4,5\n", tmp_path, text=text).X.tolist() == [
+        [1.5, 2.5],
+        [3.5, 4.5],
+    ]
+
+
+@pytest.mark.parametrize("separator", ["", ";;", "é", '"', "\n"])
+def test_separators_that_are_none(separator, tmp_path):
+    with pytest.raises(TableError, match="--separator must be one character of ASCII"):
+        read_text("a;b\n1;2\n", tmp_path, text=TextFormat(separator=separator))
+
+
+def test_what_is_told_of_a_file_comes_before_its_errors(tmp_path):
+    told = []
+    with pytest.raises(TableError, match="no column 'a'"):
+        read_text("1,2\n3,4\n", tmp_path, columns=["a"], note=told.append)
+    assert "read as a row" in told[0]
 
 
 def test_a_column_without_a_name_is_left_out(tmp_path):
@@ -198,10 +261,8 @@ def test_names_of_columns_that_are_not_there(tmp_path):
 
 def test_labels_with_gaps_and_numbers(tmp_path):
     text = "a,kind,n\n1,u,3\n2,,4\n"
-    assert read_text(text, tmp_path, columns=["a"], label_column="kind").labels.tolist() == [
-        "u",
-        "(missing)",
-    ]
+    with pytest.raises(TableError, match=r"'kind' of .* 1 missing value, first in row 2 \(from 1"):
+        read_text(text, tmp_path, columns=["a"], label_column="kind")
     assert read_text(text, tmp_path, columns=["a"], label_column="n").labels.tolist() == [3, 4]
 
 
@@ -211,10 +272,49 @@ def test_labels_are_classes_whatever_they_were(tmp_path):
         return read_table(tmp_path / "data.parquet", ["a"], label_column="y").labels
 
     assert labels([1.0, 2.0]).dtype == np.int64
-    assert labels([1.5, np.nan]).tolist() == ["1.5", "nan"]
     assert labels([True, False]).tolist() == [True, False]
     assert labels([[1], [2, 3]]).tolist() == ["[1]", "[2, 3]"]
-    assert labels([b"u", None])[1] == "(missing)"
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ([1.0, np.nan], r"has 1 missing value, first in row 2 \(from 1\); give it a class"),
+        ([None, None], r"has 2 missing values, first in row 1 \(from 1\); give them a class"),
+        ([b"u", None], "has 1 missing value, first in row 2"),
+        ([1, None], "has 1 missing value, first in row 2"),
+        ([1.0, 0.5], r"not whole, e\.g\. 0\.5, .* group them first, or .* --label-column"),
+        ([1.0, np.inf], r"not whole, e\.g\. inf"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_labels_that_python_refuses_are_refused_here_too(classes, message, stream, tmp_path):
+    pl.DataFrame({"a": [1.0, 2.0], "y": classes}).write_parquet(tmp_path / "data.parquet")
+    with pytest.raises(TableError, match=message):
+        read_table(tmp_path / "data.parquet", ["a"], label_column="y", stream=stream)
+    if np.inf not in classes:
+        with pytest.raises(ValueError, match=r"missing|not whole"):
+            check_classes(np.array(classes), 2)
+
+
+def test_an_id_that_is_missing_is_told_by_its_row(tmp_path):
+    message = (
+        r"'id' of .* has 1 missing value, first in row 2 .* give it one of its own, .* --id-column"
+    )
+    with pytest.raises(TableError, match=message):
+        read_text("id,a\nr1,1\n,2\n", tmp_path, id_column="id")
+
+
+def test_a_column_may_be_of_classes_and_of_ids(tmp_path):
+    pl.DataFrame({"a": [1.0, 2.0], "y": ["u", "v"]}).write_parquet(tmp_path / "data.parquet")
+    table = read_table(tmp_path / "data.parquet", label_column="y", id_column="y")
+    assert table.labels.tolist() == table.ids["y"].tolist() == ["u", "v"]
+
+
+def test_dates_that_are_missing_are_no_classes(tmp_path):
+    np.savez(tmp_path / "data.npz", X=X, y=np.array(["2020-01-31", "NaT", "2020-02-01"], "M8[D]"))
+    with pytest.raises(TableError, match="has 1 missing value, first in row 2"):
+        read_table(tmp_path / "data.npz", label_column="y")
 
 
 def test_very_many_columns(tmp_path):
@@ -259,7 +359,7 @@ def test_arrays_that_are_no_table(tmp_path):
     refused("got Python objects", X=X, y=np.array([{}, {}, {}]))
     refused("'x1' of .* first in row 1", X=np.array([[0, np.nan]]))
     np.save(tmp_path / "data.npy", np.array([{}, {}]), allow_pickle=True)
-    with pytest.raises(TableError, match=r"cannot be read as the \.npy file"):
+    with pytest.raises(TableError, match="expected arrays of numbers or text, got Python objects"):
         read_table(tmp_path / "data.npy")
 
 
@@ -307,8 +407,22 @@ def test_a_column_has_one_use(tmp_path):
     with pytest.raises(TableError, match="once, got 'a' more than once"):
         read_text(text, tmp_path, columns=["a", "b", "a"])
     for option in ("label_column", "weight_column"):
-        with pytest.raises(TableError, match="Column 'b' cannot be a feature and a label or"):
+        with pytest.raises(TableError, match="Column 'b' cannot be a feature and a label,"):
             read_text(text, tmp_path, columns=["a", "b"], **{option: "b"})
+
+
+def test_columns_are_left_out_by_name(tmp_path):
+    text = "id,a,b,kind\nr1,1,2,u\nr2,3,4,v\n"
+    table = read_text(text, tmp_path, exclude=["id"], label_column="kind")
+    assert table.columns == ["a", "b"]
+    assert table.X.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(TableError, match="no column 'ib'; did you mean 'b'"):
+        read_text(text, tmp_path, exclude=["id", "ib"])
+    for options in ({"columns": ["a", "b"]}, {"weight_column": "a"}):
+        with pytest.raises(TableError, match="Column 'a' cannot be used and left out at once"):
+            read_text(text, tmp_path, exclude=["a"], **options)
+    with pytest.raises(TableError, match="no column left"):
+        read_text("a,b\n1,2\n", tmp_path, exclude=["a", "b"])
 
 
 def test_files_with_another_ending_than_theirs(tmp_path):
@@ -332,11 +446,15 @@ def test_labels_and_weights_of_other_kinds(tmp_path):
         read_table(path, label_column="y")
     with pytest.raises(TableError, match="'t' holds <U1, not numbers; weights are numbers"):
         read_table(path, weight_column="t")
-    for column in ("x\n2", "\n2", "inf\n2"):
+    for column in ("x\n2", "\n2", "inf\n2", "2\n-1"):
         first, second = column.split("\n")
         with pytest.raises(TableError, match=r"--weight-column\.") as caught:
             read_text(f"a,w\n1,{first}\n2,{second}\n", tmp_path, weight_column="w")
-        assert "--columns" not in str(caught.value)
+        assert "'w'" in str(caught.value)
+        assert "--exclude" not in str(caught.value)
+    sparse.save_npz(path, sparse.csr_array([[1.0, -1.0], [1.0, 0.0]]))
+    with pytest.raises(TableError, match=r"'x1' of .* 1 missing, infinite or negative value, "):
+        read_table(path, ["x0"], weight_column="x1")
 
 
 def test_mtx_with_rubbish_in_place_of_the_last_end_of_line(tmp_path):

@@ -1,6 +1,7 @@
 """Columns of a table: of a polars frame, or of an array, in memory or in chunks."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -36,35 +37,47 @@ def listed(names: Any) -> str:
 class FrameColumns:
     """The columns of a polars frame."""
 
-    def __init__(self, frame: Any, notices: Sequence[str] = (), unnamed: Sequence[str] = ()):
+    def __init__(
+        self,
+        frame: Any,
+        notices: Sequence[str] = (),
+        unnamed: Sequence[str] = (),
+        *,
+        is_named: bool = True,
+        decimal_comma: bool | None = None,  # None for what is no text
+    ):
         self.names: list[str] = frame.columns
         self.features = [name for name in self.names if name not in unnamed]
         self.notices = notices
+        self.is_named = is_named
         self._frame = frame
+        self._decimal_comma = decimal_comma
 
     def matrix(self, names: Sequence[str], advice: str) -> npt.NDArray[Any]:
         """Return columns of numbers as float32 or float64; what is missing is NaN."""
         import polars as pl
 
-        columns = [_numbers(self._frame[name], advice) for name in names]
+        columns = [_numbers(self._frame[name], advice, self._decimal_comma) for name in names]
         dtypes = {column.dtype for column in columns}
         kind = pl.Float32 if dtypes == {pl.Float32} else pl.Float64
         frame = pl.DataFrame([column.cast(kind) for column in columns])
         return np.array(frame.to_numpy(), order="C")
 
-    def column(self, name: str, *, as_text: bool = False) -> npt.NDArray[Any]:
-        """Return a column of numbers as it is, any other as text; what is missing says so."""
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers as it is, any other as text; None is for what is missing."""
         series = self._frame[name]
-        if series.null_count() == 0 and is_plain(series.dtype) and not as_text:
+        has_gaps = series.null_count() > 0
+        if is_plain(series.dtype) and not has_gaps:
             return np.asarray(series.to_numpy())
-        texts = ["(missing)" if v is None else str(v) for v in series.to_list()]
-        return np.array(texts, dtype=str)
+        texts = [None if value is None else str(value) for value in series.to_list()]
+        return np.array(texts, dtype=object if has_gaps else str)
 
 
 class ArrayColumns:
     """The columns of an array, and arrays of one dimension beside it."""
 
     notices: Sequence[str] = ()
+    is_named = False
 
     def __init__(self, X: Any, beside: dict[str, Any]):
         if X.ndim == 1:
@@ -134,19 +147,23 @@ def in_blocks(X: Any, *beside: Any) -> Iterator[tuple[Any, ...]]:
         )
 
 
-def _numbers(column: Any, advice: str) -> Any:
+def _numbers(column: Any, advice: str, decimal_comma: bool | None) -> Any:
     """Return a polars column as numbers, or say that it holds something else and what to do."""
     import polars as pl
 
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         return column if column.dtype.is_float() else column.cast(pl.Float64)
     if column.dtype == pl.String:
+        if decimal_comma:
+            column = column.str.replace_all(",", ".", literal=True)
         text = column.str.strip_chars()
         text = text.filter(~text.str.to_lowercase().is_in(MISSING).fill_null(value=True))
         numbers = text.cast(pl.Float64, strict=False)
         if numbers.null_count() == 0:
             return column.str.strip_chars().cast(pl.Float64, strict=False)
         example = text.filter(numbers.is_null())[0]
+        if decimal_comma is False and re.fullmatch(r"[+-]?\d*,\d+", example):
+            advice = f"if it is a number, pass --decimal-comma; else {advice}"
     else:
         example = column.drop_nulls().first()
     kind = "text" if column.dtype == pl.String else str(column.dtype)

@@ -17,6 +17,10 @@ class CheckpointWarning(UserWarning):
     """A checkpoint could not be written or removed; the fit goes on."""
 
 
+class ScaledModelWarning(UserWarning):
+    """A model was loaded that takes scaled rows, and its `scaling_` is what scales them."""
+
+
 class ModelFileError(ValueError):
     """A file is not a model, or is a damaged one, or one of a newer version."""
 

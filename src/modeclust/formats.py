@@ -7,9 +7,9 @@ import os
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,43 @@ GZIP, NPY, ZIP = b"\x1f\x8b", b"\x93NUMPY", b"PK"
 
 Columns = dict[str, npt.NDArray[Any]]
 Writer = Callable[[BinaryIO, Columns], None]
-Parts = Iterable[npt.NDArray[np.int32]]
-Streamer = Callable[[BinaryIO, str, Parts, int], None]
+Parts = Iterable[Columns]
+# Takes the types of columns by their names, and how many rows the parts have.
+Streamer = Callable[[BinaryIO, dict[str, np.dtype[Any]], Parts, int], None]
+
+
+class TextFormat(NamedTuple):
+    """What a user knows of a text file; None where it is to be seen from the text."""
+
+    header: bool | None = None
+    separator: str | None = None
+    decimal_comma: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """Return the options that say it."""
+        told = {
+            "--header": self.header is True,
+            "--no-header": self.header is False,
+            "--separator": self.separator is not None,
+            "--decimal-comma": self.decimal_comma,
+        }
+        return [option for option, is_told in told.items() if is_told]
+
+    def separator_of(self, ending: str) -> str:
+        """Return what separates fields, by the ending unless it is told."""
+        if self.separator is None:
+            return SEPARATORS[ending]
+        separator = self.separator.replace("\\t", "\t")  # as it is typed
+        if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+            raise TableError(
+                f"--separator must be one character of ASCII and no quote, e.g. ';', got "
+                f"{self.separator!r}."
+            )
+        return separator
+
+
+AS_SEEN = TextFormat()
 
 
 def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
@@ -41,7 +76,7 @@ def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
 
     A folder without one is of Parquet files.
     """
-    known = WRITERS if to_write else READERS
+    known = [*WRITERS] if to_write else ENDINGS
     for name in (Path(path).name, "" if to_write else container_of(Path(path))[0].name):
         for ending in sorted(known, key=len, reverse=True):
             if name.lower().endswith(ending):
@@ -51,14 +86,21 @@ def ending_of(path: str | os.PathLike[str], *, to_write: bool = False) -> str:
     raise TableError(f"{os.fspath(path)!r} must end in one of {', '.join(known)}.")
 
 
-def open_columns(path: Path) -> Any:
+def open_columns(path: Path, text: TextFormat = AS_SEEN) -> Any:
     """Return the columns of a file, or a scan of them where they may be too many to be read."""
     ending = ending_of(path)
+    if text.options and ending not in SEPARATORS:
+        raise TableError(
+            f"{text.options[0]} is for text ({', '.join(SEPARATORS)}), and {str(path)!r} is none; "
+            "leave it out."
+        )
     outer = container_of(path)[0]
     if not (outer.is_dir() and ending in FOLDERS):
         with outer.open("rb"):  # what is wrong with the file as such stays an OSError
             pass
     with readable(path, ending):
+        if ending in SEPARATORS:
+            return _read_text(path, text.separator_of(ending), text)
         return READERS[ending](path)
 
 
@@ -69,22 +111,22 @@ def _content(path: Path) -> bytes:
     return gzip.decompress(content) if path.name.lower().endswith(".gz") else content
 
 
-def _read_text(path: Path, separator: str) -> FrameColumns:
-    """Read csv or tsv; a first line of nothing but numbers is no header."""
+def _read_text(path: Path, separator: str, text: TextFormat) -> FrameColumns:
+    """Read csv or tsv."""
     import polars as pl
 
     content = _content(path).rstrip(b"\r\n")
     if b"\n" not in content:  # lines that end as they once did on a Macintosh
         content = content.replace(b"\r", b"\n")
     header = _header(content, separator)
-    has_header = not all(_is_number(name) for name in header)
-    notices = []
+    if text.separator is None:
+        _check_separated(header, separator)
+    has_header, notices = _has_header(header, text)
     names = [name.strip() for name in header] if has_header else []
     unnamed = [f"unnamed_{j + 1}" for j, name in enumerate(names) if not name]
     names = [name or f"unnamed_{j + 1}" for j, name in enumerate(names)]
     if not has_header:
         names = [f"x{j}" for j in range(len(header))]
-        notices.append("the first line holds numbers and was read as a row; columns are x0, ...")
     if unnamed:
         notices.append(f"columns without a name are left out: {', '.join(unnamed)}")
     if twice := [name for name, times in Counter(names).items() if times > 1]:
@@ -103,7 +145,26 @@ def _read_text(path: Path, separator: str) -> FrameColumns:
         raise
     if frame.height == 0:
         raise TableError("there is a header and no rows")
-    return FrameColumns(frame, notices, unnamed)
+    return FrameColumns(
+        frame, notices, unnamed, is_named=has_header, decimal_comma=text.decimal_comma
+    )
+
+
+def _has_header(fields: list[str], text: TextFormat) -> tuple[bool, list[str]]:
+    """Return whether the first line names the columns, and what to tell of that.
+
+    One of nothing but numbers does not, unless they are those that pandas gives to columns without
+    names. A single 0 is more often a number.
+    """
+    if text.header is not None:
+        return text.header, []
+    if not all(_is_number(field, text.decimal_comma) for field in fields):
+        return True, []
+    if len(fields) > 1 and fields == [str(j) for j in range(len(fields))]:
+        told = "the first line counts the columns and was read as their names"
+        return True, [f"{told}; if it is a row, pass --no-header"]
+    told = "the first line holds numbers and was read as a row; columns are x0, ..."
+    return False, [f"{told}; if it has their names, pass --header"]
 
 
 def _header(content: bytes, separator: str) -> list[str]:
@@ -130,15 +191,15 @@ def _header(content: bytes, separator: str) -> list[str]:
         raise TableError("the file is empty")
     if any("\n" in name for name in header):
         _find_open_quote(content, separator)
-    for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
-        if len(header) == 1 and other in header[0]:
-            hint = "name it .tsv" if other == "\t" else "write it with " + _fields(separator)
-            raise TableError(f"fields seem to be separated by {name}; {hint}")
     return header
 
 
-def _fields(separator: str) -> str:
-    return "tabs" if separator == "\t" else "commas"
+def _check_separated(header: list[str], separator: str) -> None:
+    """Refuse a first line of one field in which something else seems to separate fields."""
+    for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+        if len(header) == 1 and other in header[0]:
+            hint = "name it .tsv" if other == "\t" else f"pass --separator '{other}'"
+            raise TableError(f"fields seem to be separated by {name}; {hint}")
 
 
 def _find_open_quote(content: bytes, separator: str) -> None:
@@ -163,9 +224,9 @@ def _find_ragged_line(content: bytes, separator: str, n_fields: int) -> None:
             )
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str, decimal_comma: bool) -> bool:
     try:
-        float(text)
+        float(text.replace(",", ".") if decimal_comma else text)
     except ValueError:
         return False
     return True
@@ -185,7 +246,19 @@ def _scan_npy(path: Path) -> ArrayScan:
         raise TableError("the file is empty")
     with path.open("rb") as file:
         _check_start(file, NPY)
-    return ArrayScan(np.load(path, mmap_mode="r", allow_pickle=False), {})
+    with _no_objects():
+        return ArrayScan(np.load(path, mmap_mode="r", allow_pickle=False), {})
+
+
+@contextmanager
+def _no_objects() -> Iterator[None]:
+    """Say of Python objects, which numpy would unpickle, that they are none of the data."""
+    try:
+        yield
+    except ValueError as error:
+        if "allow_pickle" in str(error) or "Python objects" in str(error):
+            raise TableError("expected arrays of numbers or text, got Python objects") from None
+        raise
 
 
 def _check_start(file: BinaryIO, expected: bytes) -> None:
@@ -207,14 +280,10 @@ def _read_npz(path: Path) -> ArrayColumns:
         if MODEL_TEXT in names:
             raise TableError("this is a model or a checkpoint; expected data")
         members = (array_of(archive.read(name)) for name in archive.namelist())
-        try:
+        with _no_objects():
             if {"format", "data", "shape"} <= set(names):
                 return _read_sparse(content, members)
             arrays = dict(zip(names, members, strict=True))
-        except ValueError as error:
-            if "allow_pickle" not in str(error):
-                raise
-            raise TableError("expected arrays of numbers or text, got Python objects") from None
     tables = [name for name, array in arrays.items() if array.ndim == 2]
     name = "X" if "X" in arrays else tables[0] if len(tables) == 1 else None
     if name is None:
@@ -280,31 +349,38 @@ def _write_mtx(file: BinaryIO, columns: Columns) -> None:
 
 
 def _frame_streamer(kind: str, **options: Any) -> Streamer:
-    def write(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
+    def write(file: BinaryIO, types: dict[str, np.dtype[Any]], parts: Parts, n_rows: int) -> None:
         import polars as pl
         from polars.io.plugins import register_io_source
 
-        def frames(*_: Any) -> Iterator[Any]:
-            yield from (pl.DataFrame({name: part}) for part in parts)
+        # Text in chunks is of objects.
+        empty = {n: np.empty(0, str if t.kind == "O" else t) for n, t in types.items()}
+        schema = pl.DataFrame(empty).schema
 
-        frame = register_io_source(frames, schema={name: pl.Int32})
+        def frames(*_: Any) -> Iterator[Any]:
+            for part in parts:
+                yield pl.DataFrame(
+                    {n: v.astype(str) if v.dtype.kind == "O" else v for n, v in part.items()},
+                    schema=schema,
+                )
+
+        frame = register_io_source(frames, schema=schema)
         getattr(frame, f"sink_{kind}")(file, **options)
 
     return write
 
 
-def _stream_npy(file: BinaryIO, name: str, parts: Parts, n_rows: int) -> None:
+def _stream_npy(file: BinaryIO, types: dict[str, np.dtype[Any]], parts: Parts, n_rows: int) -> None:
     header = {"descr": "<i4", "fortran_order": False, "shape": (n_rows,)}
     np.lib.format.write_array_header_1_0(file, header)
     for part in parts:
-        file.write(part.astype("<i4").tobytes())
+        (column,) = part.values()
+        file.write(column.astype("<i4").tobytes())
 
 
+# Of text.
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 READERS: dict[str, Callable[[Path], Any]] = {
-    ".csv": lambda path: _read_text(path, ","),
-    ".csv.gz": lambda path: _read_text(path, ","),
-    ".tsv": lambda path: _read_text(path, "\t"),
-    ".tsv.gz": lambda path: _read_text(path, "\t"),
     ".parquet": scan_parquet,
     ".feather": _read_ipc,
     ".arrow": _read_ipc,
@@ -317,6 +393,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".h5": scan_hdf5,
     ".hdf5": scan_hdf5,
 }
+ENDINGS = [*SEPARATORS, *READERS]
 # How polars calls a format, and what else it has to know.
 FRAMES: dict[str, tuple[str, dict[str, Any]]] = {
     ".csv": ("csv", {}),
@@ -340,3 +417,5 @@ STREAMERS: dict[str, Streamer] = {
     **{ending: _frame_streamer(kind, **options) for ending, (kind, options) in FRAMES.items()},
     ".npy": _stream_npy,
 }
+# Those that hold columns of any kind.
+TABLES = (*FRAMES, ".npz")

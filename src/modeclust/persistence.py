@@ -104,6 +104,16 @@ def read_document(
         raise kind.error(f"{os.fspath(path)!r} is damaged: {reason}. {kind.remedy}") from error
 
 
+def is_document(path: str | os.PathLike[str], kind: Kind = MODEL) -> bool:
+    """Return whether a file says that it is a document; of its arrays none is read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            text = json.loads(archive.read(TEXT))
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+        return False
+    return isinstance(text, dict) and text.get("format") == kind.format
+
+
 def _parse(
     content: bytes, version: str, types: dict[str, tuple[type, ...]], kind: Kind
 ) -> Document:

@@ -56,6 +56,7 @@ class ArrayScan:
     """An array that is not read yet, and arrays of one dimension beside it."""
 
     notices: Sequence[str] = ()
+    is_named = False
 
     def __init__(self, X: Any, beside: dict[str, Any]):
         self.is_mapped = isinstance(X, np.memmap)  # and so needs no memory as it is
@@ -196,6 +197,7 @@ class ParquetScan:
     """The columns of Parquet files that are not read yet."""
 
     is_mapped = False
+    is_named = True
 
     def __init__(self, files: Sequence[Path], notices: Sequence[str] = ()):
         import polars as pl
@@ -265,11 +267,9 @@ class ParquetChunks:
         return self._array(_matrix_of, names, advice, shape=(len(names),), dtype=dtype)
 
     def column(self, name: str) -> Any:
-        """Return a column of numbers as it is, any other as text; what is missing says so."""
+        """Return a column of numbers as it is, any other as text; None is for what is missing."""
         kind = self._scan._schema[name]
-        as_text = not is_plain(kind) or any(
-            _frame(pieces, [name])[name].null_count() for pieces in self._chunks
-        )
+        as_text = not is_plain(kind)
         dtype = np.dtype(object) if as_text else _numpy_type(kind)
         return self._array(_column_of, name, as_text, shape=(), dtype=dtype)
 
@@ -300,7 +300,7 @@ def _matrix_of(pieces: Sequence[Piece], names: Sequence[str], advice: str) -> An
 
 
 def _column_of(pieces: Sequence[Piece], name: str, as_text: bool) -> Any:
-    column = FrameColumns(_frame(pieces, [name])).column(name, as_text=as_text)
+    column = FrameColumns(_frame(pieces, [name])).column(name)
     return column.astype(object) if as_text else column
 
 

@@ -94,6 +94,16 @@ def test_folder_of_others_is_refused_before_work(name, force):
     assert Path("mine", name).read_text() == "mine"
 
 
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("name", ["index.html", "results.json"])
+def test_a_site_of_others_is_no_report(name):
+    Path("mine").mkdir()
+    Path("mine", name).write_text("{}")
+    message = refused("gaussians", "--quick", "-o", "mine", "--force")
+    assert f"holds '{name}', and does not look as `paper` leaves it" in message
+    assert Path("mine", name).read_text() == "{}"
+
+
 def test_json_alone_is_on_the_standard_output():
     result = invoke("gaussians", "--quick", "--json")
     told = json.loads(result.stdout)

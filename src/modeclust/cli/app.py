@@ -11,8 +11,12 @@ from typer.core import TyperGroup
 from modeclust import __version__
 from modeclust.cli.options import (
     AsJson,
+    DecimalComma,
+    Exclude,
     Folder,
     Force,
+    Header,
+    IdColumn,
     Items,
     Job,
     Labels,
@@ -23,6 +27,7 @@ from modeclust.cli.options import (
     Output,
     Page,
     Quick,
+    Separator,
     Stream,
     takes_job,
 )
@@ -163,18 +168,33 @@ def predict(
     model: Model,
     data: NewData,
     output: Labels,
+    exclude: Exclude = None,
+    id_column: IdColumn = None,
     stream: Stream = None,
+    header: Header = None,
+    separator: Separator = None,
+    decimal_comma: DecimalComma = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the cluster of each row of DATA, by a fitted MODEL."""
     from modeclust.cli.folder import check_file
+    from modeclust.cli.job import parse_columns
     from modeclust.cli.saved import open_model, predict_labels
-    from modeclust.formats import ending_of
+    from modeclust.formats import TextFormat
+    from modeclust.tables import check_ids
 
-    ending_of(output, to_write=True)
+    check_ids(output, id_column)
     check_file(output, force=force)
-    sizes = predict_labels(open_model(model), data, output, stream)
+    sizes = predict_labels(
+        open_model(model),
+        data,
+        output,
+        id_column=id_column,
+        exclude=parse_columns(exclude, "--exclude") or (),
+        stream=stream,
+        text=TextFormat(header, separator, decimal_comma),
+    )
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(sizes), "counts": sizes})
     else:
@@ -232,7 +252,7 @@ def paper(
     """Reproduce the figures, tables and claims of the K-modes paper, with a verdict on each."""
     from modeclust.cli.folder import Kind, check_folder, swapped_in
     from modeclust.paper.items import check_items, list_of_items
-    from modeclust.paper.report import PAGE, WORDS, owns, write_report
+    from modeclust.paper.report import PAGE, WORDS, is_report, owns, write_report
 
     if list_items:
         wanted = check_items(names or [], to_run=False)
@@ -240,7 +260,7 @@ def paper(
         print_json({"items": listed}) if as_json else print_items(listed)
         return
     chosen = check_items(names or [])
-    kind = Kind("paper", owns)
+    kind = Kind("paper", owns, is_report)
     check_folder(output, force=force, kind=kind)
     with swapped_in(output, force=force, kind=kind) as part:
         results = write_report(chosen, part, quick=quick, tell=lambda line: say(line, error=True))
@@ -271,9 +291,11 @@ def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
 
 
 def _fit_to_folder(job: Job, folder: Path, *, force: bool) -> dict[str, Any]:
-    from modeclust.cli.folder import check_folder, swapped_in, write_results
+    from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
+    from modeclust.tables import check_ids
 
     check_folder(folder, force=force)
+    check_ids(labels_name(job.ending), job.id_column)
     fitted, told = _fit(job)
     with swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, job.ending)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,10 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust.cli.job import Fit
+from modeclust.columns import listed
 from modeclust.estimators.saving import write_model
 from modeclust.files import unused_name
 from modeclust.formats import WRITERS
 from modeclust.frames import unused_column
+from modeclust.persistence import is_document
 from modeclust.tables import write_columns, write_labels
 
 MODEL = "model.npz"
@@ -23,13 +26,20 @@ FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS
 
 
 class Kind(NamedTuple):
-    """A kind of folder: the command that writes it, and the names of files that it may hold."""
+    """A kind of folder, by the command that writes it."""
 
     command: str
-    owns: Callable[[str], bool]
+    owns: Callable[[str], bool]  # whether it may hold a file of this name
+    wrote: Callable[[Path], bool]  # whether what is in a folder shows that it is of the kind
 
 
-FIT = Kind("fit", FILES.__contains__)
+def _is_of_fit(folder: Path) -> bool:
+    """Return whether a folder has a model, and labels as `fit` writes them, in one format."""
+    n_labels = sum((folder / name).exists() for name in LABELS)
+    return n_labels <= 1 and is_document(folder / MODEL)
+
+
+FIT = Kind("fit", FILES.__contains__, _is_of_fit)
 
 
 def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
@@ -47,6 +57,13 @@ def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
         raise ValueError(
             f"{str(folder)!r} holds {foreign[0]!r}, which `{kind.command}` did not write; move it "
             "away or name another folder with -o."
+        )
+    # Others may have a file of such a name too.
+    if content and not kind.wrote(target):
+        raise ValueError(
+            f"{str(folder)!r} holds {listed(path.name for path in content)}, and does not look as "
+            f"`{kind.command}` leaves it; move what you need away, remove the rest, or name "
+            "another folder with -o."
         )
     if content and not force:
         raise ValueError(
@@ -121,10 +138,8 @@ def _remove(folder: Path, kind: Kind) -> None:
 def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     """Write all files of a fit and return their names."""
     model, table = fit.model, fit.table
-    write_model(folder / MODEL, model, notes(fit))
-    # What arrays are streamed from is no format for a column.
-    ending = ending if ending in WRITERS else ".parquet"
-    write_labels(folder / f"labels{ending}", model.labels_)
+    write_model(folder / MODEL, to_save(fit), notes(fit))
+    write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
     centers = fit.outward(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
     for name, values in zip(table.columns, centers.T, strict=True):
@@ -142,10 +157,16 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def labels_name(ending: str) -> str:
+    """Return the name of the file of labels, in the format of the data."""
+    # What arrays are streamed from is no format for a column.
+    return f"labels{ending if ending in WRITERS else '.parquet'}"
+
+
 def report(fit: Fit, *, in_folder: bool = False) -> Any:
     """Return the report of a fit, alone or in its folder; it shows the data as the model saw it."""
     model, table = fit.model, fit.table
-    told = list(fit.warnings)
+    told = [*table.notices, *fit.warnings]
     if fit.scaling is not None:
         beside = "; those of centers.csv are in the units of the data" if in_folder else ""
         told.append(
@@ -163,13 +184,22 @@ def report(fit: Fit, *, in_folder: bool = False) -> Any:
     )
 
 
+def to_save(fit: Fit) -> Any:
+    """Return the model with what it did not see in the array that it was fitted on."""
+    model, table = copy(fit.model), fit.table
+    if table.is_named:
+        model.feature_names_in_ = np.array(table.columns, dtype=object)
+        model.path_ = replace(model.path_, feature_names=model.feature_names_in_)
+    if fit.scaling is not None:
+        model.scaling_ = fit.scaling
+    return model
+
+
 def notes(fit: Fit) -> dict[str, Any]:
     """Return what `predict` and `info` need beside the model."""
-    scaling = None if fit.scaling is None else dict(fit.scaling._asdict())
     classes = None if fit.commonest is None else [name for name, _ in fit.commonest]
     return {
         "data": fit.table.title,
         "columns": fit.table.columns,
-        "scaling": scaling,
         "classes": classes,
     }

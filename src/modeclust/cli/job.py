@@ -16,44 +16,24 @@ from sklearn.preprocessing import StandardScaler
 
 from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.cli.options import BUILT_IN, Job, check_name
-from modeclust.cli.printing import Progress, tell
+from modeclust.cli.printing import Progress, in_options, tell
 from modeclust.columns import in_blocks
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
+from modeclust.estimators.scaling import Scaling
+from modeclust.formats import AS_SEEN, TextFormat
 from modeclust.rows.reading import is_sparse
 from modeclust.show.exemplars import lengths
-from modeclust.tables import Table, check_distinct, check_present, read_table
-from modeclust.validation import Doubles
+from modeclust.tables import (
+    Table,
+    check_distinct,
+    check_present,
+    chosen_columns,
+    read_table,
+)
 
-
-class Scaling(NamedTuple):
-    """What brought the columns to unit variance; CSR is not centred, to stay sparse."""
-
-    mean: Doubles | None
-    scale: Doubles
-
-    @classmethod
-    def of(cls, X: Any, weight: Any) -> "Scaling":
-        """Return the scaling that suits rows; constant columns keep their scale."""
-        scaler = StandardScaler(with_mean=not is_sparse(X))
-        for rows, own in in_blocks(X, weight):
-            if own is None or own.any():
-                scaler.partial_fit(rows, sample_weight=own)
-        return cls(None if is_sparse(X) else scaler.mean_, scaler.scale_)
-
-    def inward(self, X: Any) -> Any:
-        """Return rows scaled."""
-        dtype = np.float32 if X.dtype == np.float32 else np.float64
-        scale: Any = self.scale.astype(dtype)
-        if self.mean is None:
-            return X.multiply(1 / scale).tocsr() if is_sparse(X) else X / scale
-        rows = X.toarray() if is_sparse(X) else X
-        return (rows - self.mean.astype(dtype)) / scale
-
-    def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return scaled centroids in the units of the data."""
-        mean = 0.0 if self.mean is None else self.mean
-        return centers * self.scale + mean
+NUMBERS_LOOKED_AT = 2**20
+MOST_UNEVEN = 100
 
 
 class Fit(NamedTuple):
@@ -68,20 +48,32 @@ class Fit(NamedTuple):
 
     def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return centroids in the units of the data."""
-        return centers if self.scaling is None else self.scaling.outward(centers)
+        return centers if self.scaling is None else self.scaling.inverse_transform(centers)
 
 
 def run(job: Job, *, show_progress: bool) -> Fit:
     """Read the data of a job and cluster it."""
     bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
-    columns = parse_columns(job.columns)
-    table = read_data(job.data, columns, job.label_column, job.weight_column, job.stream)
+    columns, exclude = parse_columns(job.columns), parse_columns(job.exclude, "--exclude")
+    table = read_data(
+        job.data,
+        columns,
+        job.label_column,
+        job.weight_column,
+        job.id_column,
+        exclude=exclude or (),
+        stream=job.stream,
+        text=TextFormat(job.header, job.separator, job.decimal_comma),
+    )
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image(table)
-    scaling = Scaling.of(table.X, table.weight) if job.standardize else None
+    if not job.standardize and (hint := uneven_scales(table)):
+        tell("note", hint)
+        table = table._replace(notices=(*table.notices, hint))
+    scaling = scaling_of(table.X, table.weight) if job.standardize else None
     if scaling is not None:
-        table = table._replace(X=scaling.inward(table.X))
+        table = table._replace(X=scaling.transform(table.X))
     model = KModes(
         job.n_clusters,
         bandwidth=bandwidth,
@@ -103,8 +95,42 @@ def run(job: Job, *, show_progress: bool) -> Fit:
             model.fit(table.X, sample_weight=table.weight)
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else commonest(model, table.labels)
-    told = [*table.notices, *(str(warning.message) for warning in caught)]
-    return Fit(model, table, scaling, list(dict.fromkeys(told)), classes)
+    told = dict.fromkeys(in_options(str(warning.message)) for warning in caught)
+    return Fit(model, table, scaling, list(told), classes)
+
+
+def scaling_of(X: Any, weight: Any) -> Scaling:
+    """Return the scaling that suits rows; constant columns keep their scale."""
+    scaler = StandardScaler(with_mean=not is_sparse(X))
+    for rows, own in in_blocks(X, weight):
+        if own is None or own.any():
+            scaler.partial_fit(rows, sample_weight=own)
+    return Scaling(None if is_sparse(X) else scaler.mean_, scaler.scale_)
+
+
+def uneven_scales(table: Table) -> str | None:
+    """Return a hint where a column varies far more than others, by the first rows; None elsewhere.
+
+    A few columns that hardly vary are none: pixels at the edge of images are so. Nor are sparse
+    rows, such as counts of words, of which most are rare.
+    """
+    if is_sparse(table.X) or table.image_shape is not None:
+        return None
+    rows = table.X[: max(2, NUMBERS_LOOKED_AT // len(table.columns))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.asarray(rows).astype(np.float64).std(axis=0)
+    varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
+    if len(varying) < 2:
+        return None
+    order = varying[np.argsort(spread[varying])]
+    low, high = order[(len(order) - 1) // 4], order[-1]
+    if spread[high] <= MOST_UNEVEN * spread[low]:
+        return None
+    return (
+        f"columns differ in scale: {table.columns[high]!r} varies "
+        f"{spread[high] / spread[low]:,.0f} times as much as {table.columns[low]!r} and counts for "
+        "more; --standardize scales them alike"
+    )
 
 
 def parse_bandwidth(text: str) -> float | str:
@@ -134,13 +160,13 @@ def parse_image(text: str | None) -> tuple[int, int] | None:
     return int(sides[0]), int(sides[1])
 
 
-def parse_columns(text: str | None) -> list[str] | None:
+def parse_columns(text: str | None, option: str = "--columns") -> list[str] | None:
     """Return the names in a comma separated list; a name with a comma is in quotes."""
     if text is None:
         return None
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
     if not names:
-        raise ValueError(f"--columns must name at least one column, got {text!r}.")
+        raise ValueError(f"{option} must name at least one column, got {text!r}.")
     return names
 
 
@@ -149,25 +175,50 @@ def read_data(
     columns: Sequence[str] | None = None,
     label_column: str | None = None,
     weight_column: str | None = None,
+    id_column: str | None = None,
+    *,
+    exclude: Sequence[str] = (),
     stream: bool | None = None,
+    text: TextFormat = AS_SEEN,
 ) -> Table:
     """Return the data of a name: a file, or built-in data."""
     if data not in BUILT_IN:
         check_name(data)
-        note = partial(tell, "note")
-        return read_table(data, columns, label_column, weight_column, stream=stream, note=note)
+        return read_table(
+            data,
+            columns,
+            label_column,
+            weight_column,
+            id_column,
+            exclude=exclude,
+            stream=stream,
+            text=text,
+            note=partial(tell, "note"),
+        )
+    if text.options:
+        raise ValueError(f"Built-in data such as {data!r} is no text; leave out {text.options[0]}.")
     if stream:
         raise ValueError(f"Built-in data such as {data!r} is in memory; leave out --stream.")
-    if label_column is not None or weight_column is not None:
-        raise ValueError(f"Built-in data such as {data!r} has no columns of labels or weights.")
+    if not label_column is weight_column is id_column is None:
+        raise ValueError(
+            f"Built-in data such as {data!r} has no columns of labels, weights or ids."
+        )
     found = load_dataset(data)
-    table = Table(found.X, found.feature_names, found.y, None, found.image_shape, found.title)
-    if columns is None or list(columns) == table.columns:
+    table = Table(
+        found.X,
+        found.feature_names,
+        found.y,
+        image_shape=found.image_shape,
+        title=found.title,
+        is_named=False,  # as `load_dataset` gives it in Python
+    )
+    check_distinct(columns or (), exclude=exclude)
+    check_present([*(columns or ()), *exclude], table.columns, data)
+    columns = chosen_columns(columns, table.columns, exclude, data)
+    if columns == table.columns:
         return table
-    check_distinct(columns)
-    check_present(columns, table.columns, data)
     chosen = [table.columns.index(name) for name in columns]
-    return table._replace(X=found.X[:, chosen], columns=list(columns), image_shape=None)
+    return table._replace(X=found.X[:, chosen], columns=columns, image_shape=None)
 
 
 def _check_image(table: Table) -> None:
@@ -209,6 +260,7 @@ def describe(fit: Fit) -> dict[str, Any]:
         "standardized": fit.scaling is not None,
         "clusters": clusters,
         "redundant": [] if is_kmeans else [list(pair) for pair in model.redundant_clusters()],
+        "notices": list(table.notices),
         "warnings": fit.warnings,
     }
 

@@ -12,6 +12,10 @@ import typer
 from modeclust.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
+ENDINGS = (
+    *(".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc"),
+    *(".npy", ".npz", ".mtx", ".mtx.gz", ".zarr", ".h5", ".hdf5"),
+)
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
 
 
@@ -62,6 +66,32 @@ Stream = Annotated[
         help="Go over Parquet, Zarr, HDF5 or npy data in chunks, and do not read it at once.",
     ),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        show_default="names, unless they are numbers",
+        help="Whether the first line of csv or tsv names the columns.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHAR",
+        show_default="comma, tab in tsv",
+        help="What separates the fields of csv or tsv, e.g. ';'.",
+    ),
+]
+DecimalComma = Annotated[
+    bool, typer.Option("--decimal-comma", help="In csv or tsv, 2,5 is two and a half.")
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(help="Column that tells rows apart: it is no feature, but beside the labels."),
+]
+Exclude = Annotated[
+    str | None, typer.Option(help="Columns to leave out, e.g. id,date, and use all others.")
+]
 
 
 class Job(NamedTuple):
@@ -73,9 +103,9 @@ class Job(NamedTuple):
             metavar="DATA",
             show_default=False,
             autocompletion=complete_data,
-            help="A file that ends in .csv, .tsv, .parquet, .feather, .npy, .npz, .mtx, .zarr, .h5 "
-            "or .hdf5 (big.h5/images is the array images in it), a folder of Parquet files, or "
-            f"built-in data: {', '.join(BUILT_IN)}.",
+            help=f"A file that ends in one of {', '.join(ENDINGS)} (big.h5/images is the array "
+            "images in it), a folder of Parquet files, or built-in data: "
+            f"{', '.join(BUILT_IN)}.",
         ),
     ]
     n_clusters: Annotated[
@@ -87,7 +117,7 @@ class Job(NamedTuple):
         typer.Option(
             autocompletion=complete_bandwidth,
             help="A number, a rule (knn, silverman, scott, likelihood), a part of one (knn/3), or "
-            "inf for K-means.",
+            "inf for K-means. With --standardize a number is a distance between scaled rows.",
         ),
     ] = "knn"
     kernel: Annotated[
@@ -99,10 +129,12 @@ class Job(NamedTuple):
     columns: Annotated[
         str | None, typer.Option(help="Columns to use, e.g. height,width; x0,x1 of arrays.")
     ] = None
+    exclude: Exclude = None
     label_column: Annotated[
         str | None, typer.Option(help="Column of classes, to compare the clusters with.")
     ] = None
     weight_column: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
+    id_column: IdColumn = None
     standardize: Annotated[
         bool,
         typer.Option(
@@ -111,6 +143,9 @@ class Job(NamedTuple):
         ),
     ] = False
     stream: Stream = None
+    header: Header = None
+    separator: Separator = None
+    decimal_comma: DecimalComma = False
     image: Annotated[
         str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
     ] = None

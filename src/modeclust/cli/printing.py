@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from typing import Any, Self
 
@@ -21,6 +22,22 @@ EXTRAS = {
     "zarr": "zarr",
     "h5py": "hdf5",
 }
+# What the library says, to those who type: parameters are options.
+WORDS = [
+    (re.compile(pattern), words)
+    for pattern, words in (
+        (r"\bn_clusters\b", "--clusters"),
+        (r"\bn_bandwidths\b", "--n-bandwidths"),
+        (r"\bn_init\b", "--n-init"),
+        (r"\bn_jobs\b", "--jobs"),
+        (r"\brandom_state\b", "--seed"),
+        (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
+        (r"\b(bandwidth|kernel|adaptive|checkpoint)=", r"--\1="),  # without a sign they are words
+        (r"\brows of X(, n_samples=)?", lambda found: "rows, " if found[1] else "rows"),
+        (r"\bNone or -1\b", "-1"),
+        (r"\bnp\.inf( to KModes)?\b", "inf"),
+    )
+]
 MOST_CLUSTERS, MOST_PAIRS, MOST_VALUES = 50, 10, 20
 
 
@@ -71,7 +88,19 @@ def reason(error: BaseException) -> str:
         package = error.name.partition(".")[0]
         extra = EXTRAS.get(package, "cli")
         return f"{package} is not installed; pip install 'modeclust[{extra}]'"
-    return str(error) or type(error).__name__
+    from modeclust.columns import TableError
+
+    if isinstance(error, TableError):  # which is of files, and may quote what is in them
+        return str(error)
+    return in_options(str(error)) or type(error).__name__
+
+
+def in_options(text: str) -> str:
+    """Return what the library says of its parameters, said of the options; quotes stay."""
+    said, *others = re.split("('[^']*')", text)
+    for pattern, words in WORDS:
+        said = pattern.sub(words, said)
+    return said + (others[0] + in_options("".join(others[1:])) if others else "")
 
 
 def print_fit(told: dict[str, Any]) -> None:
@@ -91,10 +120,10 @@ def print_fit(told: dict[str, Any]) -> None:
 
 
 def print_clusters(clusters: list[dict[str, Any]]) -> None:
-    """Print one line for each cluster; rows are counted from 0."""
+    """Print one line for each cluster."""
     grid = Grid(box=None, header_style="dim", pad_edge=False)
     has_classes = "class" in clusters[0]
-    for name in ("cluster", "size", "exemplar row", "moved since K-means"):
+    for name in ("cluster", "size", "exemplar row\n(from 0)", "moved since K-means"):
         grid.add_column(name, justify="right", no_wrap=True)
     if has_classes:
         grid.add_column("commonest class", overflow="fold")

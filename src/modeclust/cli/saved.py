@@ -1,22 +1,30 @@
 """What `predict` and `info` do with a model that was saved."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from modeclust.cli.folder import MODEL
-from modeclust.cli.job import Scaling, read_data
+from modeclust.cli.job import read_data
 from modeclust.estimators.load import Saved, misfit, read_model
-from modeclust.persistence import is_array
+from modeclust.estimators.scaling import Scaling
+from modeclust.formats import TextFormat
 from modeclust.tables import write_labels
 
 
 def open_model(path: Path) -> Saved:
     """Read a model from its file, or from the folder that `fit` wrote."""
-    path = path / MODEL if path.is_dir() else path
+    if path.is_dir():
+        if not (path / MODEL).exists():
+            raise ValueError(
+                f"{str(path)!r} has no {MODEL}; name the folder that `fit` wrote, or the file of a "
+                "model."
+            )
+        path = path / MODEL
     saved = read_model(path)
     for name, fits in _notes_that_fit(saved):
         if not fits:
@@ -28,15 +36,9 @@ def _notes_that_fit(saved: Saved) -> Iterator[tuple[str, bool]]:
     """Yield the notes by name, and whether each is what `fit` writes."""
     note, width, size = saved.notes.get, saved.model.n_features_in_, len(saved.model.counts_)
     yield "data", note("data") is None or isinstance(note("data"), str)
-    columns, classes, scaling = note("columns"), note("classes"), note("scaling")
+    columns, classes = note("columns"), note("classes")
     yield "columns", columns is None or _are_names(columns, width, str)
     yield "classes", classes is None or _are_names(classes, size, str | None)
-    if scaling is not None:
-        fits = isinstance(scaling, dict) and scaling.keys() == {*Scaling._fields}
-        fits = (
-            fits and is_array(scaling["scale"], "f", width) and bool((scaling["scale"] > 0).all())
-        )
-        yield "scaling", fits and (scaling["mean"] is None or is_array(scaling["mean"], "f", width))
 
 
 def _are_names(value: Any, length: int, kind: Any) -> bool:
@@ -45,12 +47,26 @@ def _are_names(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(name, kind) for name in value)
 
 
-def predict_labels(saved: Saved, data: str, output: Path, stream: bool | None) -> list[int]:
+def predict_labels(
+    saved: Saved,
+    data: str,
+    output: Path,
+    *,
+    id_column: str | None,
+    exclude: Sequence[str],
+    stream: bool | None,
+    text: TextFormat,
+) -> list[int]:
     """Write the label of each row of a file, and return the sizes of the clusters."""
-    table = read_data(data, columns_of(saved), stream=stream)
+    table = read_data(
+        data, columns_of(saved), id_column=id_column, exclude=exclude, stream=stream, text=text
+    )
     scaling = scaling_of(saved)
-    X = table.X if scaling is None else scaling.inward(table.X)
-    return write_labels(output, saved.model.predict(X), len(saved.model.cluster_centers_))
+    X = table.X if scaling is None else scaling.transform(table.X)
+    model = copy(saved.model)
+    if hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_  # columns were chosen by name, and X has none
+    return write_labels(output, model.predict(X), len(model.cluster_centers_), table.ids)
 
 
 def columns_of(saved: Saved) -> list[str] | None:
@@ -63,8 +79,7 @@ def columns_of(saved: Saved) -> list[str] | None:
 
 def scaling_of(saved: Saved) -> Scaling | None:
     """Return how the columns were scaled."""
-    scaling = saved.notes.get("scaling")
-    return None if scaling is None else Scaling(**scaling)
+    return getattr(saved.model, "scaling_", None)
 
 
 def describe_model(saved: Saved) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin
+from modeclust.estimators.scaling import Scaling
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
 from modeclust.rows.chunks import Chunks, is_dask
@@ -176,6 +177,9 @@ class KModes(
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
+    scaling_ : Scaling
+        What scales rows before they are passed. Only in a model that ``modeclust fit
+        --standardize`` wrote, until it is fitted anew.
 
     See Also
     --------
@@ -208,7 +212,7 @@ class KModes(
     21
     """
 
-    _saved_types = (Path, Past)
+    _saved_types = (Path, Past, Scaling)
     _needed_after_fit = ("n_clusters", "bandwidth", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
@@ -560,6 +564,8 @@ class KModes(
         """Fit the rows, and forget all before."""
         checkpoint = Checkpoint.of(self)
         X = check_rows(X, estimator=self, min_rows=2, chunked=True)
+        if hasattr(self, "scaling_"):
+            del self.scaling_  # of rows that a model which was loaded had seen
         rng = checkpoint.generator(self.random_state)
         with self._open(X, sample_weight, sample_scale, rng, checkpoint) as (problem, target):
             record = self._follow(problem, target, rng, y, checkpoint)

@@ -1,6 +1,7 @@
 """Models as files: reading them."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,7 +15,8 @@ from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
-from modeclust.exceptions import ModelFileError
+from modeclust.estimators.scaling import Scaling
+from modeclust.exceptions import ModelFileError, ScaledModelWarning
 from modeclust.files import in_a_line
 from modeclust.path import Path
 from modeclust.persistence import is_array, read_document
@@ -56,6 +58,12 @@ def load(path: str | os.PathLike[str]) -> Any:
         The file is not a model, is damaged, holds parts that do not fit together, or was
         written by a newer version (other than in its third number).
 
+    Warns
+    -----
+    ScaledModelWarning
+        The model was fitted by ``modeclust fit --standardize``, and takes scaled rows: pass
+        ``model.scaling_.transform(X)`` to it.
+
     Examples
     --------
     >>> import tempfile
@@ -70,7 +78,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> np.array_equal(same.predict(X), model.labels_)
     True
     """
-    return read_model(path).model
+    model = read_model(path).model
+    if hasattr(model, "scaling_"):
+        warnings.warn(
+            f"{os.fspath(path)!r} holds a model of standardized columns, which takes rows that are "
+            "scaled in the same way: pass model.scaling_.transform(X) to it, or let `modeclust "
+            "predict` do so.",
+            ScaledModelWarning,
+            stacklevel=2,
+        )
+    return model
 
 
 def read_model(path: str | os.PathLike[str]) -> Saved:
@@ -160,6 +177,9 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
             yield name, type(value) is int and value > 0, "a whole number > 0"
         fits = _is_past(model._past, size, width)
         yield "_past", fits, f"sums of {size} clusters in {width} features"
+        if hasattr(model, "scaling_"):
+            fits = _is_scaling(model.scaling_, width)
+            yield "scaling_", fits, f"means and scales > 0 of {width} features"
         return
     smoothing, shares = model.smoothing_, model.assignments_
     fits = isinstance(smoothing, float) and 0 <= smoothing < np.inf
@@ -210,6 +230,17 @@ def _is_past(past: Any, size: int, width: int) -> bool:
         and bool(np.isfinite(past.centers).all() and np.isfinite(past.mass).all())
         and bool(np.all(past.mass >= 0) and np.all(past.reference >= 0))
         and all(isinstance(value, float) and 0 < value < np.inf for value in numbers)
+    )
+
+
+def _is_scaling(scaling: Any, width: int) -> bool:
+    if not isinstance(scaling, Scaling):
+        return False
+    mean, scale = scaling.mean, scaling.scale
+    return (
+        is_array(scale, "f", width)
+        and bool(np.isfinite(scale).all() and (scale > 0).all())
+        and (mean is None or (is_array(mean, "f", width) and bool(np.isfinite(mean).all())))
     )
 
 

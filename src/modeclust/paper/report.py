@@ -29,6 +29,15 @@ def owns(name: str) -> bool:
     return name in (RESULTS, PAGE) or is_picture is not None
 
 
+def is_report(folder: Path) -> bool:
+    """Return whether a folder has results as a report has them."""
+    try:
+        results = json.loads((folder / RESULTS).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(results, dict) and results.keys() >= {"claims", "verdicts", "items"}
+
+
 def write_report(
     names: list[str],
     folder: Path,

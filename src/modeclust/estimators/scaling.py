@@ -1,0 +1,87 @@
+"""How columns were scaled before a fit, kept with the model that needs new rows scaled so too."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.frames import to_frame
+from modeclust.rows.reading import is_sparse
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What brought columns to unit variance: less their means, over their scales.
+
+    A model that ``modeclust fit --standardize`` wrote has it as `scaling_`.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_features,) or None
+        The means; None for sparse rows, which are not centred, to stay sparse.
+    scale : ndarray of shape (n_features,)
+        The standard deviations; 1 for constant columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from modeclust.estimators.scaling import Scaling
+    >>> scaling = Scaling(mean=np.array([1.0, 10.0]), scale=np.array([2.0, 1.0]))
+    >>> scaling.transform([[3.0, 10.0]])
+    array([[1., 0.]])
+    >>> scaling.inverse_transform(np.array([[1.0, 0.0]]))
+    array([[ 3., 10.]])
+    """
+
+    mean: Doubles | None
+    scale: Doubles
+
+    def transform(self, X: Any) -> Any:
+        """Return rows scaled.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows in the units of the data; a pandas, polars or Dask frame, or a Dask array too.
+
+        Returns
+        -------
+        {array, sparse matrix, frame} of shape (n_samples, n_features)
+            The rows to pass to the model. A frame stays one, so that the model sees its names.
+        """
+        if hasattr(X, "map_partitions"):
+            return X.map_partitions(self.transform)
+        if hasattr(X, "columns"):
+            columns = zip(X.columns, self.transform(X.to_numpy()).T, strict=True)
+            return to_frame(dict(columns), type(X).__module__.partition(".")[0])
+        if not hasattr(X, "dtype"):
+            X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(self.scale):
+            raise ValueError(
+                f"X must be rows of {len(self.scale)} features, as the model was fitted on, got "
+                f"shape {X.shape}."
+            )
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        scale: Any = self.scale.astype(dtype)
+        if self.mean is None:
+            return X.multiply(1 / scale).tocsr() if is_sparse(X) else X / scale
+        rows = X.toarray() if is_sparse(X) else X
+        return (rows - self.mean.astype(dtype)) / scale
+
+    def inverse_transform(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return scaled rows in the units of the data.
+
+        Parameters
+        ----------
+        X : ndarray of shape (..., n_features)
+            Scaled rows, such as `cluster_centers_`.
+
+        Returns
+        -------
+        ndarray of shape (..., n_features)
+            The rows before they were scaled.
+        """
+        return X * self.scale + (0.0 if self.mean is None else self.mean)
