@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import typer
+from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
 from sklearn.cluster import DBSCAN
 from sklearn.exceptions import NotFittedError
@@ -25,7 +25,6 @@ from typer.testing import CliRunner
 
 import modeclust
 import modeclust.datasets
-import modeclust.show
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
 from modeclust.algorithms.streaming import Past
 from modeclust.cli.app import app
@@ -635,40 +634,6 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "ScheduleDisplay.plot": {"ax": AXES},
 }  # fmt: skip
 
-# What the library makes and hands over. Their parts are not arguments of users.
-RECORDS = ["Path", "ModeTree", "Dataset", "PathDisplay", "ModesDisplay", "ScheduleDisplay"]
-
-
-def public():
-    """Yield all that is public by name: functions, classes, and methods that are our own."""
-    for module in (modeclust, modeclust.show, modeclust.datasets):
-        for name in getattr(module, "__all__", vars(module)):
-            value = getattr(module, name)
-            is_own = getattr(value, "__module__", "").startswith("modeclust")
-            if name.startswith("_") or not callable(value) or not is_own:
-                continue
-            if name not in RECORDS:
-                yield name, value
-            if inspect.isclass(value):
-                yield from methods(name, value)
-
-
-def methods(name, owner):
-    for method in dir(owner):
-        raw = inspect.getattr_static(owner, method)
-        function = getattr(owner, method) if not isinstance(raw, property) else None
-        module = getattr(inspect.unwrap(function), "__module__", "") if callable(function) else ""
-        is_public = not method.startswith("_") or method == "__getitem__"
-        if is_public and str(module).startswith("modeclust"):
-            yield f"{name}.{method}", function
-
-
-PUBLIC = dict(public())
-
-
-def parameters(name):
-    return [p for p in inspect.signature(PUBLIC[name]).parameters if p != "self"]
-
 
 def test_every_parameter_has_a_row():
     assert {name: sorted(rows) for name, rows in TABLE.items()} == {
@@ -814,11 +779,6 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
 }
 
 
-def options(command):
-    shell = typer.main.get_command(app)
-    return {p.name: p for p in shell.commands[command].params if p.name != "help"}
-
-
 def refused(arguments, message):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2, (arguments, result.output, result.exception)
@@ -827,7 +787,7 @@ def refused(arguments, message):
 
 
 def test_every_option_has_a_row():
-    assert TYPED.keys() == COMMANDS.keys() == typer.main.get_command(app).commands.keys()
+    assert TYPED.keys() == COMMANDS.keys() == SHELL.commands.keys()
     for command, rows in COMMANDS.items():
         taking = {name for name, option in options(command).items() if not is_flag(option)}
         assert rows.keys() == taking, command

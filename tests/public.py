@@ -1,0 +1,68 @@
+"""All that is public, read from the library itself, and what it takes."""
+
+import inspect
+
+import typer
+from sklearn.base import BaseEstimator
+
+import modeclust
+import modeclust.datasets
+import modeclust.show
+from modeclust.cli.app import app
+from modeclust.show.report import Report
+
+# What the library makes and hands over. Their parts are not arguments of users.
+RECORDS = ["Path", "ModeTree", "Dataset", "PathDisplay", "ModesDisplay", "ScheduleDisplay"]
+
+
+def public():
+    """Yield all that is public by name: functions, classes, and methods that are our own."""
+    for module in (modeclust, modeclust.show, modeclust.datasets):
+        for name in getattr(module, "__all__", vars(module)):
+            value = getattr(module, name)
+            is_own = getattr(value, "__module__", "").startswith("modeclust")
+            if name.startswith("_") or not callable(value) or not is_own:
+                continue
+            if name not in RECORDS:
+                yield name, value
+            if inspect.isclass(value):
+                yield from methods(name, value)
+
+
+def methods(name, owner):
+    """Yield the public methods of a class that are our own."""
+    for method in dir(owner):
+        raw = inspect.getattr_static(owner, method)
+        function = getattr(owner, method) if not isinstance(raw, property) else None
+        module = getattr(inspect.unwrap(function), "__module__", "") if callable(function) else ""
+        is_public = not method.startswith("_") or method == "__getitem__"
+        if is_public and str(module).startswith("modeclust"):
+            yield f"{name}.{method}", function
+
+
+PUBLIC = dict(public())
+
+
+def inherited():
+    """Yield what estimators have of scikit-learn's mixins, but not what every estimator has."""
+    for name, owner in PUBLIC.items():
+        if inspect.isclass(owner) and issubclass(owner, BaseEstimator):
+            for method in set(dir(owner)) - set(dir(BaseEstimator)):
+                is_own = f"{name}.{method}" in PUBLIC
+                if not (is_own or method.startswith("_") or method.endswith("_request")):
+                    yield f"{name}.{method}", getattr(owner, method)
+
+
+# What is called besides: methods of scikit-learn, and those of what a method returns.
+CALLABLE = {**PUBLIC, **dict(inherited()), **dict(methods("Report", Report))}
+SHELL = typer.main.get_command(app)
+
+
+def parameters(name):
+    """Return the names of what something public takes."""
+    return [p for p in inspect.signature(CALLABLE[name]).parameters if p != "self"]
+
+
+def options(command):
+    """Return what may be typed after a command, by name."""
+    return {p.name: p for p in SHELL.commands[command].params if p.name != "help"}
