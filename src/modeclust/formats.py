@@ -131,7 +131,8 @@ def _header(content: bytes, separator: str) -> list[str]:
     if any("\n" in name for name in header):
         _find_open_quote(content, separator)
     for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
-        if len(header) == 1 and other in header[0]:
+        # The separator itself is in a name that was quoted.
+        if len(header) == 1 and other != separator and other in header[0]:
             hint = "name it .tsv" if other == "\t" else "write it with " + _fields(separator)
             raise TableError(f"fields seem to be separated by {name}; {hint}")
     return header
