@@ -4,6 +4,7 @@ import inspect
 
 import typer
 from sklearn.base import BaseEstimator
+from typer.testing import CliRunner
 
 import modeclust
 import modeclust.datasets
@@ -53,16 +54,59 @@ def inherited():
                     yield f"{name}.{method}", getattr(owner, method)
 
 
-# What is called besides: methods of scikit-learn, and those of what a method returns.
-CALLABLE = {**PUBLIC, **dict(inherited()), **dict(methods("Report", Report))}
 SHELL = typer.main.get_command(app)
-
-
-def parameters(name):
-    """Return the names of what something public takes."""
-    return [p for p in inspect.signature(CALLABLE[name]).parameters if p != "self"]
 
 
 def options(command):
     """Return what may be typed after a command, by name."""
     return {p.name: p for p in SHELL.commands[command].params if p.name != "help"}
+
+
+def typed(command):
+    """Return what runs a command with options by their names, and raises what it refuses."""
+
+    def run(**values):
+        words = [command]
+        for name, option in options(command).items():
+            words += words_of(option, values.get(name))
+        result = CliRunner().invoke(app, words)
+        if result.exit_code == 2:
+            raise ValueError(result.stderr)
+        if result.exception is not None:
+            raise result.exception
+        return result.stdout
+
+    return run
+
+
+def words_of(option, value):
+    """Return how an option is typed; None is how it is left out."""
+    if value is None:
+        return []
+    if option.param_type_name == "argument":
+        return [str(value)]
+    if not getattr(option, "is_flag", False):
+        return [option.opts[0], str(value)]
+    return option.opts[:1] if value else option.secondary_opts[:1]
+
+
+def commands():
+    """Yield the commands by name."""
+    for command in SHELL.commands:
+        yield f"modeclust {command}", typed(command)
+
+
+# What is called besides: methods of scikit-learn, those of what a method returns, and commands.
+CALLABLE = {
+    **PUBLIC,
+    **dict(inherited()),
+    **dict(methods("Report", Report)),
+    **dict(commands()),
+}
+
+
+def parameters(name):
+    """Return the names of what something public takes."""
+    if name.startswith("modeclust "):
+        return list(options(name.removeprefix("modeclust ")))
+    return [p for p in inspect.signature(CALLABLE[name]).parameters if p != "self"]
