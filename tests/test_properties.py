@@ -3,6 +3,10 @@
 import pytest
 from properties import fits, shown, typed, ways  # noqa: F401
 from properties.drawing import PROPERTIES
+from public import CALLABLE, parameters
+
+# Commands that take no data.
+NOT_DRAWN = {"modeclust demo", "modeclust paper"}
 
 
 def each(properties):
@@ -20,3 +24,11 @@ def test_on_a_few_examples(which):
 @each(PROPERTIES)
 def test_on_many_examples(which):
     which.run(thorough=True)
+
+
+def test_every_parameter_of_everything_public_is_drawn():
+    drawn = {}
+    for which in PROPERTIES:
+        for name, row in which.table.items():
+            drawn.setdefault(name, set()).update(row)
+    assert drawn == {name: set(parameters(name)) for name in CALLABLE if name not in NOT_DRAWN}
