@@ -12,34 +12,28 @@ with a regular expression in which `GOT` stands for the value that came. What ta
 
 import inspect
 import re
-from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 from command import refused
+from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
 from sklearn.cluster import DBSCAN
 from sklearn.exceptions import NotFittedError
 
 import modeclust
 import modeclust.datasets
-import modeclust.show
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
 from modeclust.algorithms.streaming import Past
-from modeclust.cli.app import app
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.mode_tree import TreeLevel
 from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.show.mode_panels import Cluster
 from modeclust.show.report import Report
-
-API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 
 X = np.arange(20.0).reshape(10, 2) ** 2
 LABELS = np.repeat([0, 1, 2], [4, 3, 3])
@@ -666,37 +660,6 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
 }  # fmt: skip
 
-# What the library makes and hands over. Their parts are not arguments of users.
-RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "Dataset"]
-RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay"]
-
-
-def public():
-    """Yield all that the API page lists by name: functions, classes, and methods of our own."""
-    for place in re.findall(r"^   (\w[\w.]*)$", API_PAGE, re.MULTILINE):
-        name, value = place.rpartition(".")[2], attrgetter(place)(modeclust)
-        if name not in RECORDS:
-            yield name, value
-        if inspect.isclass(value):
-            yield from methods(name, value)
-
-
-def methods(name, owner):
-    for method in dir(owner):
-        raw = inspect.getattr_static(owner, method)
-        function = getattr(owner, method) if not isinstance(raw, property) else None
-        module = getattr(inspect.unwrap(function), "__module__", "") if callable(function) else ""
-        is_public = not method.startswith("_") or method == "__getitem__"
-        if is_public and str(module).startswith("modeclust"):
-            yield f"{name}.{method}", function
-
-
-PUBLIC = dict(public())
-
-
-def parameters(name):
-    return [p for p in inspect.signature(PUBLIC[name]).parameters if p != "self"]
-
 
 def test_every_parameter_has_a_row():
     assert {name: sorted(rows) for name, rows in TABLE.items()} == {
@@ -851,13 +814,8 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
 }
 
 
-def options(command):
-    shell = typer.main.get_command(app)
-    return {p.name: p for p in shell.commands[command].params if p.name != "help"}
-
-
 def test_every_option_has_a_row():
-    assert TYPED.keys() == COMMANDS.keys() == typer.main.get_command(app).commands.keys()
+    assert TYPED.keys() == COMMANDS.keys() == SHELL.commands.keys()
     for command, rows in COMMANDS.items():
         taking = {name for name, option in options(command).items() if not is_flag(option)}
         assert rows.keys() == taking, command

@@ -219,6 +219,15 @@ def test_weights_count(here):
     )
 
 
+@pytest.mark.parametrize("more", [[], ["--standardize"], ["--standardize", "--stream"]])
+def test_rows_that_all_weigh_nothing_are_refused(more, here):
+    frame = FRAME.with_columns(w=pl.lit(0.0)).drop("kind")
+    frame.write_parquet("iris.parquet")
+    done = invoke("fit", "iris.parquet", *QUICK, "--weight-column", "w", *more, code=2)
+    last = done.stderr.splitlines()[-1]
+    assert last == "error: Sample weights must contain at least one non-zero number."
+
+
 def test_predict_takes_columns_by_name(here):
     invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
     FRAME.select("kind", "pw", "pl", "sw", "sl").write_csv("other.tsv", separator="\t")

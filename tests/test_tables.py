@@ -172,6 +172,12 @@ def test_texts_that_just_work(text, tmp_path):
     assert not table.notices
 
 
+def test_the_only_column_may_have_a_comma_in_its_name(tmp_path):
+    table = read_text('"height, in m"\n1\n2\n', tmp_path)
+    assert table.columns == ["height, in m"]
+    np.testing.assert_array_equal(table.X, [[1], [2]])
+
+
 def test_a_value_late_in_the_file_decides_the_type(tmp_path):
     text = "a\n" + "1\n" * 20_000 + "2.5\n"
     assert read_text(text, tmp_path).X[-1, 0] == 2.5

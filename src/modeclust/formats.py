@@ -197,7 +197,8 @@ def _header(content: bytes, separator: str) -> list[str]:
 def _check_separated(header: list[str], separator: str) -> None:
     """Refuse a first line of one field in which something else seems to separate fields."""
     for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
-        if len(header) == 1 and other in header[0]:
+        # The separator itself is in a name that was quoted.
+        if len(header) == 1 and other != separator and other in header[0]:
             hint = "name it .tsv" if other == "\t" else f"pass --separator '{other}'"
             raise TableError(f"fields seem to be separated by {name}; {hint}")
 

@@ -164,6 +164,8 @@ def test_an_empty_cluster(blobs, emptied, options, home):
     display = drawn(emptied(X), X, [0] * 180, **options)
     assert [shown.size for shown in display.clusters] == [120, 60, 0]
     np.testing.assert_array_equal(display.classes.counts, [[20], [20], [0]])
+    alone = drawn(emptied(X), X, clusters=[2], **options)
+    assert [shown.size for shown in alone.clusters] == [0]
 
 
 @pytest.mark.parametrize("options", [{}, {"image_shape": (1, 2)}])

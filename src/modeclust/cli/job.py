@@ -105,6 +105,8 @@ def scaling_of(X: Any, weight: Any) -> Scaling:
     for rows, own in in_blocks(X, weight):
         if own is None or own.any():
             scaler.partial_fit(rows, sample_weight=own)
+    if not hasattr(scaler, "scale_"):  # as `fit` would say of them
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     return Scaling(None if is_sparse(X) else scaler.mean_, scaler.scale_)
 
 

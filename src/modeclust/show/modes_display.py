@@ -244,7 +244,8 @@ class ModesDisplay:
 
     def _panels(self, cmap: Any) -> Images | Profiles | Terms:
         if self.kind == "images":
-            n_places = max(cluster.neighbors.shape[0] for cluster in self.clusters)
+            # At least one: an image without width cannot be drawn.
+            n_places = max(1, *(cluster.neighbors.shape[0] for cluster in self.clusters))
             return Images(self._word(), self.image_shape, n_places, cmap)
         if self.kind == "terms":
             return Terms(self._word(), self.feature_names, self.n_terms)

@@ -1,0 +1,196 @@
+"""What is typed gives what Python gives."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from hypothesis import strategies as st
+from sklearn.preprocessing import StandardScaler
+
+import modeclust
+from modeclust import KModes
+from modeclust.algorithms.bandwidth import RULES
+from properties.checking import is_refused, outcome, refusal
+from properties.drawing import KERNEL, OfRows, bandwidth_for, data, holds_for, of_rows
+
+
+class File(NamedTuple):
+    """A table to be written, whose columns are called so."""
+
+    path: str
+    names: list[str]
+
+    def write(self, rows, job):
+        """Write rows, with the columns that a job names besides."""
+        columns = dict(zip(self.names, rows.dense.T, strict=True))
+        if job["weight_column"] is not None:
+            columns[job["weight_column"]] = rows.weight
+        if job["label_column"] is not None:
+            columns[job["label_column"]] = (["even", "odd"] * 15)[: len(rows.dense)]
+        frame = pl.DataFrame(columns)
+        (frame.write_csv if self.path.endswith("csv") else frame.write_parquet)(self.path)
+
+
+# Names that files and lists of names must quote, and some that results have columns of.
+NAMES = ("a", "b,c", 'd "e"', "f g", "ü", "cluster", "count", "step")
+TABLES = st.tuples(
+    data(scales=False, forms=("C order",)),
+    st.sampled_from(["data.csv", "data.parquet"]),
+    st.permutations(NAMES),
+).map(
+    lambda drawn: drawn[0]._replace(file=File(drawn[1], drawn[2][: drawn[0].dense.shape[1]]))
+)  # fmt: skip
+
+
+def _columns(rows, _):
+    line = io.StringIO()
+    csv.writer(line).writerow(rows.file.names[:2][::-1])
+    return line.getvalue().strip()
+
+
+def _image(rows, found):
+    n_features = rows.dense.shape[1]
+    return f"1x{n_features if found['columns'] is None else min(n_features, 2)}"
+
+
+def _number(exponent):
+    return OfRows(
+        f"1e{exponent:g} spreads", lambda rows, _: repr(bandwidth_for(rows, exponent))
+    )  # fmt: skip
+
+
+FLAG = st.booleans()
+DATA = of_rows("the file", lambda rows, _: rows.file.path)
+# A table of text is read whole.
+STREAM = st.sampled_from([None, False, True]).map(
+    lambda wanted: OfRows(
+        f"{wanted} if it can be", lambda rows, _: None if "csv" in rows.file.path else wanted
+    )
+)
+JOB = {
+    "data": DATA,
+    "n_clusters": st.integers(1, 4),
+    "bandwidth": st.one_of(st.sampled_from([*RULES, "inf"]), st.floats(-2, 2).map(_number)),
+    "kernel": KERNEL,
+    "adaptive": FLAG,
+    "columns": st.sampled_from([None, OfRows("the first two, turned", _columns)]),
+    "label_column": st.sampled_from([None, "kind"]),
+    "weight_column": of_rows("w", lambda rows, _: None if rows.weight is None else "w"),
+    "standardize": FLAG,
+    "stream": STREAM,
+    "image": st.sampled_from([None, OfRows("one row", _image)]),
+    "n_bandwidths": st.integers(1, 3),
+    "n_init": st.integers(1, 2),
+    "seed": st.integers(0, 9),
+    "jobs": st.sampled_from([None, 1, 2]),
+    "checkpoint": st.sampled_from([None, "fit.checkpoint"]),
+    "force": FLAG,
+    "as_json": FLAG,
+}
+
+
+def fitted_in_python(rows, job):
+    """Return the model that a job asks for."""
+    X = rows.dense
+    if job["columns"] is not None:
+        X = X[:, :2][:, ::-1]
+    if job["standardize"]:
+        scaler = StandardScaler().fit(X, sample_weight=rows.weight)
+        X = (X - scaler.mean_) / scaler.scale_
+    model = KModes(
+        job["n_clusters"],
+        bandwidth=job["bandwidth"] if job["bandwidth"] in RULES else float(job["bandwidth"]),
+        kernel=job["kernel"],
+        adaptive=job["adaptive"],
+        n_bandwidths=job["n_bandwidths"],
+        n_init=job["n_init"],
+        random_state=job["seed"],
+    )
+    return model.fit(np.ascontiguousarray(X), sample_weight=rows.weight)
+
+
+def is_good(ask, command, rows):
+    """Write the table of a job, run it, and return whether there are rows enough for it."""
+    job = ask.arguments(command, rows)
+    rows.file.write(rows, job)
+    seen = rows if job["columns"] is None else rows._replace(dense=rows.dense[:, :2])
+    printed = outcome(ask, command, rows)
+    if is_refused(printed, refusal(seen, job["n_clusters"])):
+        return False
+    assert not Path("fit.checkpoint").exists()
+    if job["as_json"]:
+        told = json.loads(printed)
+        assert told["n_rows"] == len(rows.dense)
+        assert sum(cluster["count"] for cluster in told["clusters"]) == len(rows.dense)
+    return True
+
+
+def labels_in(path):
+    if path.suffix == ".npy":
+        return np.load(path).ravel()
+    read = pl.read_csv if path.suffix == ".csv" else pl.read_parquet
+    return read(path)["label"].to_numpy()
+
+
+WHERE = {"model": st.sampled_from(["out", Path("out", "model.npz")]), "as_json": FLAG}
+
+
+@holds_for(
+    {
+        "modeclust fit": {**JOB, "output": st.just("out")},
+        "modeclust predict": {
+            **WHERE,
+            "data": DATA,
+            "output": st.sampled_from(["labels.csv", "labels.parquet", "labels.npy"]),
+            "stream": STREAM,
+            "force": FLAG,
+        },
+        "modeclust info": WHERE,
+    },
+    TABLES,
+    quick=10,
+    thorough=150,
+)
+def a_command_fits_and_predicts_as_python_does(ask, rows):
+    if not is_good(ask, "modeclust fit", rows):
+        return
+    job = ask.arguments("modeclust fit", rows)
+    model = modeclust.load("out/model.npz")
+    if not job["stream"]:
+        expected = fitted_in_python(rows, job)
+        np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+    np.testing.assert_array_equal(
+        labels_in(Path("out", "labels" + Path(rows.file.path).suffix)), model.labels_
+    )
+    printed = ask("modeclust predict", rows)
+    output = ask.arguments("modeclust predict", rows)["output"]
+    np.testing.assert_array_equal(labels_in(Path(output)), model.labels_)
+    if ask.arguments("modeclust predict", rows)["as_json"]:
+        assert json.loads(printed)["counts"] == model.counts_.tolist()
+    told = ask("modeclust info", rows)
+    if ask.arguments("modeclust info", rows)["as_json"]:
+        assert json.loads(told)["counts"] == model.counts_.tolist()
+
+
+@holds_for(
+    {
+        "modeclust explore": {
+            **JOB,
+            "output": st.sampled_from([None, "page.html"]),
+            "no_open": st.just(True),  # no browser for a test
+        }
+    },
+    TABLES,
+    quick=6,
+    thorough=60,
+)
+def a_page_is_written_where_it_was_asked_for(ask, rows):
+    if is_good(ask, "modeclust explore", rows):
+        output = ask.arguments("modeclust explore", rows)["output"] or "data-report.html"
+        assert Path(output).read_text(encoding="utf-8").startswith("<!doctype html>")
+        assert len(list(Path().iterdir())) == 2
