@@ -17,7 +17,7 @@ from modeclust.cli.app import app
 API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # What the library makes and hands over. Their parts are not arguments of users.
 RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "Dataset"]
-RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay"]
+RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling"]
 
 
 def public():

@@ -30,6 +30,7 @@ from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
 from modeclust.algorithms.streaming import Past
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.neighborhood import Neighborhood
+from modeclust.estimators.scaling import Scaling
 from modeclust.mode_tree import TreeLevel
 from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.show.mode_panels import Cluster
@@ -156,6 +157,8 @@ CALLS: dict[str, Any] = {
     ),
     "load": lambda **given: modeclust.load(**given),
     "load_dataset": lambda **given: modeclust.datasets.load_dataset(**given),
+    "Scaling.transform": of(lambda: Scaling(np.zeros(2), np.ones(2)), "transform"),
+    "Scaling.inverse_transform": of(lambda: Scaling(np.zeros(2), np.ones(2)), "inverse_transform"),
     "Path.__getitem__": of(path, "__getitem__"),
     "Path.at": of(path, "at"),
     "Path.to_frame": of(path, "to_frame"),
@@ -246,6 +249,11 @@ VERBOSE = by_rule("verbose", -1, "loud", None)
 CLUSTERS = [
     *count("n_clusters"),
     bad(11, "n_clusters=11 is more than the number of rows of X, n_samples=10; lower"),
+]
+TO_SCALE = [
+    bad(np.ones((2, 3)), r"X must be rows of 2 features.* got shape \(2, 3\)"),
+    bad(1.0, r"X must be rows of 2 features.* got shape \(\)"),
+    bad([["a", "b"]], "X must hold numbers, got <U1"),
 ]
 NO_RULES = ("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7")
 START_BANDWIDTH = [
@@ -572,6 +580,8 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(["iris"], r"No built-in data \['iris'\]"),
         ]
     },
+    "Scaling.transform": {"X": TO_SCALE},
+    "Scaling.inverse_transform": {"X": TO_SCALE},
     "Path.__getitem__": {
         "index": [
             *INDEX,

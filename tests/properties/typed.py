@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 import modeclust
 from modeclust import KModes
 from modeclust.algorithms.bandwidth import RULES
+from modeclust.cli.printing import in_options
+from modeclust.exceptions import ScaledModelWarning
 from properties.checking import is_refused, outcome, refusal
 from properties.drawing import KERNEL, OfRows, bandwidth_for, data, holds_for, of_rows
 
@@ -24,15 +27,32 @@ class File(NamedTuple):
     path: str
     names: list[str]
 
-    def write(self, rows, job):
-        """Write rows, with the columns that a job names besides."""
+    def write(self, rows, asked):
+        """Write rows, with the columns that are named besides, as it is said to be read."""
         columns = dict(zip(self.names, rows.dense.T, strict=True))
-        if job["weight_column"] is not None:
-            columns[job["weight_column"]] = rows.weight
-        if job["label_column"] is not None:
-            columns[job["label_column"]] = (["even", "odd"] * 15)[: len(rows.dense)]
+        others = {
+            "weight_column": rows.weight,
+            "label_column": (["even", "odd"] * 15)[: len(rows.dense)],
+            "id_column": ids_of(rows),
+            "exclude": ["no number"] * len(rows.dense),
+        }
+        for option, values in others.items():
+            if asked.get(option) is not None:
+                columns[asked[option]] = values
         frame = pl.DataFrame(columns)
-        (frame.write_csv if self.path.endswith("csv") else frame.write_parquet)(self.path)
+        if self.is_text:
+            separator, decimal_comma = asked["separator"] or ",", asked["decimal_comma"]
+            frame.write_csv(self.path, separator=separator, decimal_comma=decimal_comma)
+        else:
+            frame.write_parquet(self.path)
+
+    @property
+    def is_text(self):
+        return self.path.endswith("csv")
+
+
+def ids_of(rows):
+    return [f"row {i}" for i in range(len(rows.dense))]
 
 
 # Names that files and lists of names must quote, and some that results have columns of.
@@ -68,13 +88,36 @@ DATA = of_rows("the file", lambda rows, _: rows.file.path)
 # A table of text is read whole.
 STREAM = st.sampled_from([None, False, True]).map(
     lambda wanted: OfRows(
-        f"{wanted} if it can be", lambda rows, _: None if "csv" in rows.file.path else wanted
+        f"{wanted} if it can be", lambda rows, _: None if rows.file.is_text else wanted
     )
 )
+
+
+def _of_text(*values):
+    """Draw what is told of text, and of no other file."""
+    return st.sampled_from(values).map(
+        lambda wanted: OfRows(
+            f"{wanted} of text", lambda rows, _: wanted if rows.file.is_text else None
+        )
+    )
+
+
+TEXT = {
+    "header": _of_text(None, True),
+    "separator": _of_text(None, ";", "|"),
+    "decimal_comma": of_rows(
+        "where fields are not separated by commas", lambda _, found: found["separator"] is not None
+    ),
+}
+EXCLUDE = st.sampled_from([None, "left out"])
+PARTS = ("knn/3", "scott/0.5")
 JOB = {
     "data": DATA,
+    **TEXT,
+    "exclude": EXCLUDE,
+    "id_column": st.sampled_from([None, "id"]),
     "n_clusters": st.integers(1, 4),
-    "bandwidth": st.one_of(st.sampled_from([*RULES, "inf"]), st.floats(-2, 2).map(_number)),
+    "bandwidth": st.one_of(st.sampled_from([*RULES, *PARTS, "inf"]), st.floats(-2, 2).map(_number)),
     "kernel": KERNEL,
     "adaptive": FLAG,
     "columns": st.sampled_from([None, OfRows("the first two, turned", _columns)]),
@@ -103,7 +146,9 @@ def fitted_in_python(rows, job):
         X = (X - scaler.mean_) / scaler.scale_
     model = KModes(
         job["n_clusters"],
-        bandwidth=job["bandwidth"] if job["bandwidth"] in RULES else float(job["bandwidth"]),
+        bandwidth=(
+            job["bandwidth"] if job["bandwidth"] in (*RULES, *PARTS) else float(job["bandwidth"])
+        ),
         kernel=job["kernel"],
         adaptive=job["adaptive"],
         n_bandwidths=job["n_bandwidths"],
@@ -119,7 +164,8 @@ def is_good(ask, command, rows):
     rows.file.write(rows, job)
     seen = rows if job["columns"] is None else rows._replace(dense=rows.dense[:, :2])
     printed = outcome(ask, command, rows)
-    if is_refused(printed, refusal(seen, job["n_clusters"])):
+    expected = refusal(seen, job["n_clusters"])
+    if is_refused(printed, expected and in_options(expected)):
         return False
     assert not Path("fit.checkpoint").exists()
     if job["as_json"]:
@@ -136,6 +182,20 @@ def labels_in(path):
     return read(path)["label"].to_numpy()
 
 
+def check_ids(path, rows):
+    """Assert that a file of labels tells which row each is of."""
+    read = pl.read_csv if path.suffix == ".csv" else pl.read_parquet
+    assert read(path)["id"].to_list() == ids_of(rows)
+
+
+def _id_to_write(wanted):
+    """Return the column of ids where the labels are written to a table."""
+    return OfRows(
+        f"{wanted} in a table",
+        lambda _, found: None if found["output"].endswith("npy") else wanted,
+    )
+
+
 WHERE = {"model": st.sampled_from(["out", Path("out", "model.npz")]), "as_json": FLAG}
 
 
@@ -148,6 +208,9 @@ WHERE = {"model": st.sampled_from(["out", Path("out", "model.npz")]), "as_json":
             "output": st.sampled_from(["labels.csv", "labels.parquet", "labels.npy"]),
             "stream": STREAM,
             "force": FLAG,
+            **TEXT,
+            "exclude": EXCLUDE,
+            "id_column": st.sampled_from([None, "id"]).map(_id_to_write),
         },
         "modeclust info": WHERE,
     },
@@ -159,18 +222,24 @@ def a_command_fits_and_predicts_as_python_does(ask, rows):
     if not is_good(ask, "modeclust fit", rows):
         return
     job = ask.arguments("modeclust fit", rows)
-    model = modeclust.load("out/model.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ScaledModelWarning)
+        model = modeclust.load("out/model.npz")
     if not job["stream"]:
         expected = fitted_in_python(rows, job)
         np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
-    np.testing.assert_array_equal(
-        labels_in(Path("out", "labels" + Path(rows.file.path).suffix)), model.labels_
-    )
+    written = Path("out", "labels" + Path(rows.file.path).suffix)
+    np.testing.assert_array_equal(labels_in(written), model.labels_)
+    if job["id_column"] is not None:
+        check_ids(written, rows)
+    new = ask.arguments("modeclust predict", rows)
+    rows.file.write(rows, new)
     printed = ask("modeclust predict", rows)
-    output = ask.arguments("modeclust predict", rows)["output"]
-    np.testing.assert_array_equal(labels_in(Path(output)), model.labels_)
-    if ask.arguments("modeclust predict", rows)["as_json"]:
+    np.testing.assert_array_equal(labels_in(Path(new["output"])), model.labels_)
+    if new["id_column"] is not None:
+        check_ids(Path(new["output"]), rows)
+    if new["as_json"]:
         assert json.loads(printed)["counts"] == model.counts_.tolist()
     told = ask("modeclust info", rows)
     if ask.arguments("modeclust info", rows)["as_json"]:

@@ -57,13 +57,7 @@ class Scaling:
         if hasattr(X, "columns"):
             columns = zip(X.columns, self.transform(X.to_numpy()).T, strict=True)
             return to_frame(dict(columns), type(X).__module__.partition(".")[0])
-        if not hasattr(X, "dtype"):
-            X = np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != len(self.scale):
-            raise ValueError(
-                f"X must be rows of {len(self.scale)} features, as the model was fitted on, got "
-                f"shape {X.shape}."
-            )
+        X = self._checked(X)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         scale: Any = self.scale.astype(dtype)
         if self.mean is None:
@@ -84,4 +78,17 @@ class Scaling:
         ndarray of shape (..., n_features)
             The rows before they were scaled.
         """
-        return X * self.scale + (0.0 if self.mean is None else self.mean)
+        rows: npt.NDArray[Any] = self._checked(X)
+        return rows * self.scale + (0.0 if self.mean is None else self.mean)
+
+    def _checked(self, X: Any) -> Any:
+        """Return rows of numbers, of as many features as there are scales."""
+        rows = X if hasattr(X, "dtype") else np.asarray(X)
+        if rows.ndim < 2 or rows.shape[-1] != len(self.scale):
+            raise ValueError(
+                f"X must be rows of {len(self.scale)} features, as the model was fitted on, got "
+                f"shape {rows.shape}."
+            )
+        if rows.dtype.kind not in "biuf":
+            raise ValueError(f"X must hold numbers, got {rows.dtype}.")
+        return rows
