@@ -461,6 +461,13 @@ class TestApproximateNeighbours:
         LaplacianKModes(3, random_state=0).fit(X[:500])
         LaplacianKModes(3, random_state=0).fit(X[:, :15])
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize("n_jobs", [-2, 64])
+    def test_any_number_of_threads_will_do(self, n_jobs):
+        X, _ = make_blobs(200, 3, centers=3, random_state=0)
+        options = {"neighbor_search": "approximate", "random_state": 0, "n_jobs": n_jobs}
+        assert LaplacianKModes(3, **options).fit(X).affinity_.nnz > 0
+
     def test_without_pynndescent_all_are_exact(self, monkeypatch):
         monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 10)
         monkeypatch.setattr("modeclust.algorithms.neighbors.find_spec", lambda name: None)

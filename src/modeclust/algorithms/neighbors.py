@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
+from modeclust.rows.memory import thread_count
 from modeclust.rows.reading import is_sparse
 from modeclust.rows.units import working_dtype
 
@@ -108,9 +109,12 @@ def approximate_rows(
 
     An index of -1, at an infinite distance, stands for a neighbour that was not found.
     """
+    import numba
     from pynndescent import NNDescent
 
-    index = NNDescent(X, n_neighbors=n_neighbors + 1, random_state=random_state, n_jobs=n_jobs)
+    # It refuses more threads than numba has, and fewer than one.
+    n_threads = min(thread_count(n_jobs), numba.get_num_threads())
+    index = NNDescent(X, n_neighbors=n_neighbors + 1, random_state=random_state, n_jobs=n_threads)
     indices, distances = index.neighbor_graph
     # A row is its own neighbour, but among equal rows not always the first.
     itself = indices == np.arange(len(indices))[:, None]
