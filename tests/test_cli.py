@@ -225,7 +225,7 @@ def test_rows_that_all_weigh_nothing_are_refused(more, here):
     frame.write_parquet("iris.parquet")
     done = invoke("fit", "iris.parquet", *QUICK, "--weight-column", "w", *more, code=2)
     last = done.stderr.splitlines()[-1]
-    assert last == "error: Sample weights must contain at least one non-zero number."
+    assert last == "error: --weight-column must contain at least one non-zero number."
 
 
 def test_predict_takes_columns_by_name(here):
@@ -428,7 +428,7 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         ),
         (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
-        (["iris", "--bandwidth", "kn"], "--bandwidth must be .* or one of knn"),
+        (["iris", "--bandwidth", "kn"], "--bandwidth must be .* one of knn"),
         (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
         (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
         (["iris", "--jobs", "0"], "--jobs must not be 0; pass -1 for all cores"),

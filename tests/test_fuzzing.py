@@ -12,7 +12,7 @@ from fuzzing import hunt
 from fuzzing.judging import judge_table
 from fuzzing.seeds import KINDS, Canary
 
-from modeclust.formats import READERS, ending_of
+from modeclust.formats import ENDINGS, ending_of
 
 on_linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="left out: memory is read as Linux tells it"
@@ -55,7 +55,7 @@ def test_an_executed_pickle_is_seen(judge):
 def test_every_ending_that_is_read_has_a_kind():
     roots = [kind.root for kind in KINDS.values() if kind.judge is judge_table]
     folder = "data"  # of Parquet files, without an ending
-    assert {ending_of(root) for root in roots if root != folder} == READERS.keys()
+    assert {ending_of(root) for root in roots if root != folder} == set(ENDINGS)
 
 
 def test_an_input_is_the_same_for_its_seed_and_number():
