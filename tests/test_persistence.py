@@ -485,6 +485,17 @@ def test_sparse_parts_with_indices_out_of_range_are_refused(tmp_path):
             read_document(tmp_path / "a", "0.1", {"Thing": ()})
 
 
+def test_sparse_parts_that_scipy_does_not_look_at_are_refused(tmp_path):
+    hollow = sparse.csr_array((2, 2))
+    hollow.indptr[1] = 7  # it ends with no number, all the same
+    half = sparse.csr_array(np.eye(2))
+    half.data = half.data.astype(np.float16)
+    for matrix, reason in ((hollow, "end before they begin"), (half, "holds float16")):
+        write_document(tmp_path / "a", Document("0.1", "Thing", {"matrix": matrix}, {}))
+        with pytest.raises(ModelFileError, match=f"is damaged: .*{reason}"):
+            read_document(tmp_path / "a", "0.1", {"Thing": ()})
+
+
 @pytest.mark.parametrize(
     ("written_by", "version", "is_read"),
     [

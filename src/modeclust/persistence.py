@@ -253,6 +253,11 @@ class _Decoder:
         name, shape, *parts = self.decode(codes)
         matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
         matrix.check_format(full_check=True)  # compiled code trusts indices
+        # Of a matrix that ends with no number scipy does not look at the rows between.
+        if np.any(np.diff(matrix.indptr) < 0):
+            raise ValueError("rows of a sparse matrix end before they begin")
+        if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
+            raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
         return matrix
 
     def _read_path(self, name: str) -> Path:
