@@ -526,3 +526,20 @@ def test_other_errors_of_files_stay_what_they_are(tmp_path):
         read_table(tmp_path / "folder.csv")
     with pytest.raises(TableError, match=r"must end in one of \.csv"):
         read_table(tmp_path / "data.xlsx")
+
+
+def test_a_header_of_npy_that_is_longer_than_the_file(tmp_path):
+    content = b"\x93NUMPY\x02\x00" + b"\xff\xff\xff\x7f" + b"{'descr': '<f8'}"
+    (tmp_path / "data.npy").write_bytes(content)
+    with pytest.raises(TableError, match="its header is longer than the file"):
+        read_table(tmp_path / "data.npy")
+
+
+def test_a_long_name_is_cut_in_messages(tmp_path):
+    name = 300 * "long"
+    text = f"{name},b\nx,2\ny,3\n"
+    for options in ({}, {"label_column": "kind"}):
+        with pytest.raises(TableError) as caught:
+            read_text(text, tmp_path, **options)
+        assert "longlong...'" in str(caught.value)
+        assert len(str(caught.value)) < 500 + len(str(tmp_path))

@@ -16,6 +16,7 @@ from modeclust.rows.reading import is_sparse
 # What people write for a value that is not there.
 MISSING = ("", "?", "na", "n/a", "nan", "none", "null")
 MOST_LISTED = 10
+LONGEST_NAME = 60
 MOST_COLUMNS = 2**24  # each has a name
 
 
@@ -27,11 +28,16 @@ class FileError(TableError):
     """A `TableError` that names its file."""
 
 
+def quoted(name: str) -> str:
+    """Return a name in quotes, of which a long one is cut."""
+    return repr(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}...")
+
+
 def listed(names: Any) -> str:
     """Return names, quoted, of which a long list is cut."""
     names = list(names)
     more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
-    return ", ".join(repr(name) for name in names[:MOST_LISTED]) + more
+    return ", ".join(quoted(name) for name in names[:MOST_LISTED]) + more
 
 
 class FrameColumns:
@@ -168,6 +174,6 @@ def _numbers(column: Any, advice: str, decimal_comma: bool | None) -> Any:
         example = column.drop_nulls().first()
     kind = "text" if column.dtype == pl.String else str(column.dtype)
     raise TableError(
-        f"Column {column.name!r} holds {kind}, e.g. {str(example)[:40]!r}, and not numbers; "
+        f"Column {quoted(column.name)} holds {kind}, e.g. {str(example)[:40]!r}, and not numbers; "
         f"{advice}"
     )

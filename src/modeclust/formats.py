@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.columns import ArrayColumns, FrameColumns, TableError, listed
-from modeclust.npy import array_of
+from modeclust.npy import array_of, check_header
 from modeclust.persistence import TEXT as MODEL_TEXT
 from modeclust.streams import (
     ArrayScan,
@@ -243,10 +243,12 @@ def _read_ipc(path: Path) -> FrameColumns:
 
 
 def _scan_npy(path: Path) -> ArrayScan:
-    if path.stat().st_size == 0:
+    n_bytes = path.stat().st_size
+    if n_bytes == 0:
         raise TableError("the file is empty")
     with path.open("rb") as file:
         _check_start(file, NPY)
+        check_header(file, n_bytes)
     with _no_objects():
         return ArrayScan(np.load(path, mmap_mode="r", allow_pickle=False), {})
 

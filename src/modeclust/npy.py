@@ -2,7 +2,7 @@
 
 import io
 import math
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,15 @@ HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+
+
+def check_header(file: BinaryIO, n_bytes: int) -> None:
+    """Refuse a header that is longer than the file: numpy makes room for it before it looks."""
+    start = file.read(12)
+    file.seek(0)
+    is_first = start[6:7] == b"\x01"  # whose header is short in any case
+    if not is_first and int.from_bytes(start[8:12], "little") > n_bytes:
+        raise ValueError("its header is longer than the file")
 
 
 def array_of(content: bytes) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.columns import TableError, in_blocks, listed
+from modeclust.columns import TableError, in_blocks, listed, quoted
 from modeclust.files import shown, written
 from modeclust.formats import (
     AS_SEEN,
@@ -243,13 +243,13 @@ def _classes(values: Any, name: str, path: Any) -> Any:
         others = block[_is_no_class(block)]
         if len(others):
             raise TableError(
-                f"Column {name!r} of {os.fspath(path)!r} holds numbers that are not whole, e.g. "
-                f"{others[0]}, and not classes; group them first, or choose another "
+                f"Column {quoted(name)} of {os.fspath(path)!r} holds numbers that are not whole, "
+                f"e.g. {others[0]}, and not classes; group them first, or choose another "
                 "--label-column."
             )
     if values.dtype.kind not in "biufSUmM" and not is_dask(values):
         raise TableError(
-            f"Array {name!r} must hold classes as numbers or text, got {values.dtype}; name "
+            f"Array {quoted(name)} must hold classes as numbers or text, got {values.dtype}; name "
             "another one with --label-column."
         )
     return values.astype(np.int64) if values.dtype.kind == "f" else values
@@ -267,8 +267,8 @@ def _check_complete(values: Any, name: str, path: Any, what: str, option: str) -
     if n_missing:
         it, rows, number = ("it", "row", "") if n_missing == 1 else ("them", "rows", "s")
         raise TableError(
-            f"Column {name!r} of {os.fspath(path)!r} has {n_missing} missing value{number}, first "
-            f"in row {first + 1} (from 1); give {it} {what} of its own, leave out the {rows}, or "
+            f"Column {quoted(name)} of {os.fspath(path)!r} has {n_missing} missing value{number}, "
+            f"first in row {first + 1} (from 1); give {it} {what} of its own, leave out the {rows}, or "
             f"choose another {option}."
         )
 
