@@ -78,7 +78,7 @@ def test_the_losses_in_the_readme_are_those_of_the_benchmarks_page():
 def test_the_readme_says_how_often_and_on_what_was_measured():
     measured = results("benchmarks")
     assert measured["environment"]["cores"] == 2
-    assert_says(PAGE, f"medians of {measured['repeats']} on two cores")
+    assert_says(PAGE, f"Medians of {measured['repeats']} turns on two cores")
 
 
 def test_the_counts_of_claims_in_the_readme_are_those_of_the_papers_page():
