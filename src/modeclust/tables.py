@@ -268,8 +268,8 @@ def _check_complete(values: Any, name: str, path: Any, what: str, option: str) -
         it, rows, number = ("it", "row", "") if n_missing == 1 else ("them", "rows", "s")
         raise TableError(
             f"Column {quoted(name)} of {os.fspath(path)!r} has {n_missing} missing value{number}, "
-            f"first in row {first + 1} (from 1); give {it} {what} of its own, leave out the {rows}, or "
-            f"choose another {option}."
+            f"first in row {first + 1} (from 1); give {it} {what} of its own, leave out the "
+            f"{rows}, or choose another {option}."
         )
 
 
