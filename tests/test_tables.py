@@ -537,9 +537,8 @@ def test_a_header_of_npy_that_is_longer_than_the_file(tmp_path):
 
 def test_a_long_name_is_cut_in_messages(tmp_path):
     name = 300 * "long"
-    text = f"{name},b\nx,2\ny,3\n"
-    for options in ({}, {"label_column": "kind"}):
+    for first, options in (("x", {}), ("1", {"label_column": "kind"}), ("", {})):
         with pytest.raises(TableError) as caught:
-            read_text(text, tmp_path, **options)
+            read_text(f"{name},b\n{first},2\n1,3\n", tmp_path, **options)
         assert "longlong...'" in str(caught.value)
         assert len(str(caught.value)) < 500 + len(str(tmp_path))

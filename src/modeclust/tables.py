@@ -353,7 +353,7 @@ def _check_finite(
         if not_negative:
             wrong, mend = "missing, infinite or negative", f"correct {it}"
         raise TableError(
-            f"Column {names[column]!r} of {os.fspath(path)!r} has {bad[column]} {wrong} "
+            f"Column {quoted(names[column])} of {os.fspath(path)!r} has {bad[column]} {wrong} "
             f"{values}, first in row {row + 1} (from 1); {mend}, leave out the {rows}, or {advice}"
         )
 
