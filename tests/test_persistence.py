@@ -301,6 +301,7 @@ ARRAYS = {
         ({"labels_": [[1], [1, 2]]}, "labels_ must be"),
         ({"redundancy_": 5}, "redundancy_ must be"),
         ({"n_steps_": 0}, "n_steps_ must be a whole number > 0"),
+        ({"_n_features_out": 1}, "_n_features_out must be 2, got int '1'"),
         ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
         ({"_past": 5}, "_past must be sums of 2 clusters in 2 features, got int"),
         (

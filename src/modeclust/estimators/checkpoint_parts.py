@@ -91,6 +91,7 @@ def _are_states(packed: Any, n_states: int, n_clusters: int, n_features: int) ->
         and bool((packed["bandwidth"] > 0).all() and np.isfinite(packed["objective"]).all())
         and bool((packed["inertia"] >= 0).all() and (packed["n_iter"] >= 0).all())
         and bool((packed["counts"] >= 0).all() and (packed["nearest"] >= -1).all())
+        and bool(np.ptp(packed["counts"].sum(axis=1)) == 0)  # all are of the same rows
         and packed["labels"] is packed["memberships"] is None
         and isinstance(packed["history"], tuple)
         and all(part is None or is_array(part, "f", n_clusters) for part in sums)

@@ -25,7 +25,7 @@ from modeclust.rows.reading import is_sparse
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
 # What each must have beside what all have.
 REQUIRED = {
-    KModes: ["path_", "redundancy_", "n_steps_", "n_samples_seen_", "_past"],
+    KModes: ["path_", "redundancy_", "n_steps_", "n_samples_seen_", "_past", "_n_features_out"],
     LaplacianKModes: ["path_", "smoothing_", "assignments_", "affinity_", "_neighborhood"],
     MeanShift: ["_landscape"],
 }
@@ -175,6 +175,7 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         for name in ("n_steps_", "n_samples_seen_"):
             value = vars(model)[name]
             yield name, type(value) is int and value > 0, "a whole number > 0"
+        yield "_n_features_out", model._n_features_out == size, f"{size}"
         fits = _is_past(model._past, size, width)
         yield "_past", fits, f"sums of {size} clusters in {width} features"
         if hasattr(model, "scaling_"):
