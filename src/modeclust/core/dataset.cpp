@@ -1,0 +1,233 @@
+#include "dataset.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "basics.hpp"
+#include "pool.hpp"
+#include "simd.hpp"
+
+namespace modeclust {
+namespace {
+
+const BasicKernels& kernels() { return MODECLUST_CHOOSE_TABLE(basic_kernels); }
+
+NumberType type_of(const AnyArray& X) {
+  const nb::dlpack::dtype type = X.dtype();
+  if (type == nb::dtype<float>()) return NumberType::float32;
+  if (type == nb::dtype<double>()) return NumberType::float64;
+  if (type == nb::dtype<std::int8_t>()) return NumberType::int8;
+  if (type == nb::dtype<std::int16_t>()) return NumberType::int16;
+  if (type == nb::dtype<std::int32_t>()) return NumberType::int32;
+  if (type == nb::dtype<std::int64_t>()) return NumberType::int64;
+  if (type == nb::dtype<std::uint8_t>() || type == nb::dtype<bool>()) return NumberType::uint8;
+  if (type == nb::dtype<std::uint16_t>()) return NumberType::uint16;
+  if (type == nb::dtype<std::uint32_t>()) return NumberType::uint32;
+  if (type == nb::dtype<std::uint64_t>()) return NumberType::uint64;
+  if (type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float) && type.bits == 16)
+    return NumberType::float16;
+  throw nb::type_error("X must hold floats of 16, 32 or 64 bits, integers or booleans.");
+}
+
+void check(bool holds, const char* message) {
+  if (!holds) throw nb::value_error(message);
+}
+
+template <class T>
+nb::capsule owner_of(T* data) {
+  return nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+}
+
+/// Checks that indices lie in [0, n_features) and ascend within each row.
+template <class Index>
+bool are_canonical(const Index* indices, const std::int64_t* indptr, std::int64_t n_rows,
+                   std::int64_t n_features) {
+  for (std::int64_t i = 0; i < n_rows; i++) {
+    std::int64_t before = -1;
+    for (std::int64_t e = indptr[i]; e < indptr[i + 1]; e++) {
+      if (indices[e] <= before) return false;
+      before = indices[e];
+    }
+    if (before >= n_features) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+nb::ndarray<nb::numpy, double, nb::ndim<1>> new_vector(std::int64_t n) {
+  auto* data = new double[static_cast<std::size_t>(std::max<std::int64_t>(n, 1))]();
+  return {data, {static_cast<std::size_t>(n)}, owner_of(data)};
+}
+
+nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int64_t m) {
+  auto* data = new double[static_cast<std::size_t>(std::max<std::int64_t>(n * m, 1))]();
+  return {data, {static_cast<std::size_t>(n), static_cast<std::size_t>(m)}, owner_of(data)};
+}
+
+Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
+           std::optional<Vector> offset, double scale, int n_clusters, int threads,
+           std::int64_t first)
+    : n_threads(threads), first_row(first), offset_(std::move(offset)) {
+  check(X.ndim() == 2, "X must be a matrix.");
+  check(X.shape(1) >= 1 && X.shape(1) < (1u << 30), "X must have features, fewer than 2^30.");
+  source.n_rows = static_cast<std::int64_t>(X.shape(0));
+  source.n_features = static_cast<int>(X.shape(1));
+  source.type = type_of(X);
+  source.data = static_cast<const char*>(X.data());
+  const std::int64_t item = static_cast<std::int64_t>(X.itemsize());
+  source.row_stride = X.stride(0) * item;
+  source.column_stride = X.stride(1) * item;
+  check(!offset_ || static_cast<int>(offset_->shape(0)) == source.n_features,
+        "offset must have one number for each feature.");
+  check(scale > 0.0, "scale must be > 0.");
+  source.offset = offset_ ? offset_->data() : nullptr;
+  source.scale = scale;
+  owners_.push_back(nb::cast(X));
+  set_weights(std::move(weight), std::move(precision));
+  divide(n_clusters);
+}
+
+Rows::Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
+           std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters,
+           int threads, std::int64_t first)
+    : n_threads(threads), first_row(first) {
+  auto is_vector = [](const AnyArray& a) {
+    return a.ndim() == 1 && (a.shape(0) <= 1 || a.stride(0) == 1);
+  };
+  auto is_int = [](const AnyArray& a, int bits) {
+    return a.dtype() == (bits == 32 ? nb::dtype<std::int32_t>() : nb::dtype<std::int64_t>());
+  };
+  check(is_vector(data) && is_vector(indices) && is_vector(indptr),
+        "The arrays of CSR rows must be contiguous vectors.");
+  source.type = type_of(data);
+  check(source.type == NumberType::float32 || source.type == NumberType::float64,
+        "CSR rows must be float32 or float64.");
+  check((is_int(indices, 32) || is_int(indices, 64)) && (is_int(indptr, 32) || is_int(indptr, 64)),
+        "Indices of CSR rows must be int32 or int64.");
+  check(indptr.shape(0) >= 1 && n_features >= 1, "CSR rows must have features.");
+  source.n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+  source.n_features = n_features;
+  source.data = static_cast<const char*>(data.data());
+  source.indices = indices.data();
+  source.wide_indices = is_int(indices, 64);
+  const std::int64_t n_entries =
+      static_cast<std::int64_t>(std::min(data.shape(0), indices.shape(0)));
+  indptr_ = Buffer<std::int64_t>(source.n_rows + 1);
+  std::int64_t before = 0;
+  for (std::int64_t i = 0; i <= source.n_rows; i++) {
+    indptr_[i] = is_int(indptr, 64) ? static_cast<const std::int64_t*>(indptr.data())[i]
+                                    : static_cast<const std::int32_t*>(indptr.data())[i];
+    check(indptr_[i] >= before && indptr_[i] <= n_entries, "indptr of CSR rows must ascend.");
+    before = indptr_[i];
+  }
+  source.indptr = indptr_.get();
+  static const char nothing[8] = {};
+  if (!source.indices) source.indices = nothing;
+  const bool canonical =
+      source.wide_indices
+          ? are_canonical(static_cast<const std::int64_t*>(source.indices), source.indptr,
+                          source.n_rows, n_features)
+          : are_canonical(static_cast<const std::int32_t*>(source.indices), source.indptr,
+                          source.n_rows, n_features);
+  check(canonical, "Indices of CSR rows must ascend within each row and be below n_features.");
+  owners_.push_back(nb::cast(data));
+  owners_.push_back(nb::cast(indices));
+  set_weights(std::move(weight), std::move(precision));
+  divide(n_clusters);
+}
+
+void Rows::set_weights(std::optional<Vector> weight, std::optional<Vector> precision) {
+  check(!weight || static_cast<std::int64_t>(weight->shape(0)) == n_rows(),
+        "weight must have one number for each row.");
+  check(n_threads >= 1, "n_threads must be >= 1.");
+  weight_ = std::move(weight);
+  weights.weight = weight_ ? weight_->data() : nullptr;
+  set_precision(std::move(precision));
+}
+
+void Rows::set_precision(std::optional<Vector> precision) {
+  check(!precision || static_cast<std::int64_t>(precision->shape(0)) == n_rows(),
+        "precision must have one number for each row.");
+  precision_ = std::move(precision);
+  weights.precision = precision_ ? precision_->data() : nullptr;
+}
+
+double Rows::size() const {
+  return source.is_sparse() ? static_cast<double>(source.indptr[n_rows()] - source.indptr[0])
+                            : static_cast<double>(n_rows()) * n_features();
+}
+
+/// Divides the rows into blocks: about 4 MB each, so many rows that (K, D) sums are small beside
+/// them, and at least 16 where there are rows enough. The last quarter is in smaller blocks, so
+/// that threads end together.
+void Rows::divide(int n_clusters) {
+  const std::int64_t n = n_rows(), bytes = source.is_single() ? 4 : 8;
+  const std::int64_t row_bytes =
+      source.is_sparse() ? static_cast<std::int64_t>(size() * 12.0 / std::max<std::int64_t>(n, 1)) + 16
+                         : n_features() * bytes;
+  const std::int64_t fewest = 1024;
+  std::int64_t rows = std::max((n_features() >= 64 ? std::int64_t{1} << 22 : std::int64_t{1} << 20) / row_bytes,
+                               128 * static_cast<std::int64_t>(n_clusters) / bytes);
+  rows = std::max(fewest, std::min(rows, n / 16));
+  blocks.clear();
+  for (std::int64_t first = 0; first < n;) {
+    const std::int64_t size = first < n / 4 * 3 ? rows : std::max(fewest, rows / 4);
+    blocks.push_back({first, std::min(n, first + size)});
+    first = blocks.back().last;
+  }
+}
+
+nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
+  check(static_cast<int>(directions.shape(0)) == n_features(),
+        "directions must have one number for each feature.");
+  auto out = new_vector(n_rows());
+  double* data = out.data();
+  {
+    nb::gil_scoped_release release;
+    parallel_for(threads_for(size()), static_cast<std::int64_t>(blocks.size()),
+                 [&](int, std::int64_t b) {
+                   const Buffer<double> row(n_features());
+                   kernels().keys(source, blocks[b], directions.data(), row.get(),
+                                  data + blocks[b].first);
+                 });
+  }
+  return out;
+}
+
+nb::bytes Rows::digest() {
+  std::vector<std::uint64_t> states(2 * blocks.size(), 1);
+  {
+    nb::gil_scoped_release release;
+    parallel_for(threads_for(size()), static_cast<std::int64_t>(blocks.size()),
+                 [&](int, std::int64_t b) {
+                   const Buffer<double> row(n_features());
+                   kernels().digest(source, blocks[b], row.get(), &states[2 * b]);
+                 });
+  }
+  return nb::bytes(states.data(), states.size() * sizeof(states[0]));
+}
+
+void bind_rows(nb::module_& m) {
+  using nb::arg;
+  nb::class_<Rows>(m, "Rows")
+      .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
+                    double, int, int, std::int64_t>(),
+           arg("X"), nb::kw_only(), arg("weight") = nb::none(), arg("precision") = nb::none(),
+           arg("offset") = nb::none(), arg("scale") = 1.0, arg("n_clusters") = 1,
+           arg("n_threads") = 1, arg("first_row") = 0)
+      .def(nb::init<AnyArray, AnyArray, AnyArray, int, std::optional<Vector>, std::optional<Vector>,
+                    int, int, std::int64_t>(),
+           arg("data"), arg("indices"), arg("indptr"), arg("n_features"), nb::kw_only(),
+           arg("weight") = nb::none(), arg("precision") = nb::none(), arg("n_clusters") = 1,
+           arg("n_threads") = 1, arg("first_row") = 0)
+      .def_prop_ro("n_rows", &Rows::n_rows)
+      .def_prop_ro("n_features", &Rows::n_features)
+      .def("set_precision", &Rows::set_precision, arg("precision").none())
+      .def("keys", &Rows::keys, arg("directions"))
+      .def("digest", &Rows::digest);
+}
+
+}  // namespace modeclust

@@ -1,0 +1,95 @@
+// The rows that passes go over, and what is known of them from one pass to the next.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace modeclust {
+
+namespace nb = nanobind;
+
+using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Memory that begins at a multiple of 64 bytes; it is not initialised.
+template <class T>
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(std::int64_t n) : size_(n) {
+    const std::size_t bytes = (static_cast<std::size_t>(n) * sizeof(T) + 127) / 64 * 64;
+    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
+    if (!data_) throw std::bad_alloc();
+  }
+  T* get() const { return data_.get(); }
+  T& operator[](std::int64_t i) const { return data_.get()[i]; }
+  std::int64_t size() const { return size_; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { std::free(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::int64_t size_ = 0;
+};
+
+/// A new NumPy array (n,) or (n, m), zeroed, that owns its memory.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> new_vector(std::int64_t n);
+nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int64_t m);
+
+/// Rows in memory, dense or CSR, with their weights.
+class Rows {
+ public:
+  /// Dense rows of any number type and strides.
+  Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
+       std::optional<Vector> offset, double scale, int n_clusters, int n_threads,
+       std::int64_t first_row);
+  /// CSR rows in canonical form, float32 or float64.
+  Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
+       std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters, int n_threads,
+       std::int64_t first_row);
+
+  std::int64_t n_rows() const { return source.n_rows; }
+  int n_features() const { return source.n_features; }
+  void set_precision(std::optional<Vector> precision);
+
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
+  nb::bytes digest();
+
+  RowSource source;
+  RowWeights weights;
+  int n_threads;
+  std::int64_t first_row;        // the number of the first row, where these are a part of others
+  std::vector<RowRange> blocks;  // by the shape of the problem alone, not by the threads
+  std::mutex mutex;              // one pass at a time
+
+  /// Threads for some work on `n_numbers` numbers: one where waking others would take longer.
+  int threads_for(double n_numbers) const { return n_numbers < 100000.0 ? 1 : n_threads; }
+  /// How many numbers the rows hold.
+  double size() const;
+
+ private:
+  void set_weights(std::optional<Vector> weight, std::optional<Vector> precision);
+  void divide(int n_clusters);
+
+  std::vector<nb::object> owners_;  // of what `source` points to
+  std::optional<Vector> weight_, precision_, offset_;
+  Buffer<std::int64_t> indptr_;
+};
+
+void bind_rows(nb::module_& m);
+
+}  // namespace modeclust

@@ -1,0 +1,47 @@
+// The kernels: G(t), and the weight g(t) = -G'(t) / -G'(0) of a row in a mode step.
+#pragma once
+
+#include "math.hpp"
+#include "rows.hpp"
+
+namespace modeclust {
+namespace {
+
+// The sums of a cluster stay relative to a reference until a row is nearer by more than this.
+constexpr double largest_rise = 64.0;
+
+/// Whether rows at t >= 1 have no weight at all.
+MODECLUST_INLINE bool has_compact_support(KernelName kernel) {
+  return kernel == KernelName::epanechnikov || kernel == KernelName::biweight;
+}
+
+/// G(t).
+MODECLUST_INLINE double kernel_value(KernelName kernel, double t) {
+  switch (kernel) {
+    case KernelName::gaussian: return exp_of_minus_half(t);
+    case KernelName::cauchy: return 1.0 / (1.0 + t);
+    case KernelName::epanechnikov: return t < 1.0 ? 1.0 - t : 0.0;
+    case KernelName::biweight: return t < 1.0 ? (1.0 - t) * (1.0 - t) : 0.0;
+  }
+  return 0.0;
+}
+
+/// g(t) / g(reference), which does not underflow near the reference.
+///
+/// The reference of compact kernels is always 0, where g is 1. So `relative_weight(old, new)`
+/// brings sums from one reference to another, for every kernel.
+MODECLUST_INLINE double relative_weight(KernelName kernel, double t, double reference) {
+  switch (kernel) {
+    case KernelName::gaussian: return exp_of(-0.5 * (t - reference));
+    case KernelName::cauchy: {
+      const double ratio = (1.0 + reference) / (1.0 + t);
+      return ratio * ratio;
+    }
+    case KernelName::epanechnikov: return t < 1.0 ? 1.0 : 0.0;
+    case KernelName::biweight: return t < 1.0 ? 1.0 - t : 0.0;
+  }
+  return 0.0;
+}
+
+}  // namespace
+}  // namespace modeclust

@@ -1,0 +1,67 @@
+// Where the rows are, as plain data: what the module and the kernels share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace modeclust {
+
+enum class NumberType {
+  float16,
+  float32,
+  float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+};
+
+/// The kernels of `modeclust.kernels`, by the same numbers.
+enum class KernelName { gaussian, epanechnikov, biweight, cauchy };
+
+/// A run of rows: first <= i < last.
+struct RowRange {
+  std::int64_t first, last;
+};
+
+/// The rows, dense or CSR, as the user has them.
+///
+/// Float32 rows are worked on in float32, all others in float64. Dense rows of another type or
+/// order, or with an offset or a scale, are converted tile by tile.
+struct RowSource {
+  std::int64_t n_rows = 0;
+  int n_features = 0;
+  NumberType type = NumberType::float64;
+  const char* data = nullptr;
+  std::int64_t row_stride = 0, column_stride = 0;  // of dense rows, in bytes
+  const double* offset = nullptr;                  // (D,) or null: x is (x - offset) / scale
+  double scale = 1.0;
+  const void* indices = nullptr;         // of CSR rows: sorted, without repeats; else null
+  const std::int64_t* indptr = nullptr;  // (N + 1,)
+  bool wide_indices = false;             // int64 rather than int32
+
+  bool is_sparse() const { return indices != nullptr; }
+  bool is_single() const { return type == NumberType::float32; }
+};
+
+/// What each row counts for.
+struct RowWeights {
+  const double* weight = nullptr;     // (N,) sample weights q; null stands for 1
+  const double* precision = nullptr;  // (N,) 1 / s^2 of local scales s; null stands for 1
+
+  double weight_of(std::int64_t i) const { return weight ? weight[i] : 1.0; }
+  double precision_of(std::int64_t i) const { return precision ? precision[i] : 1.0; }
+};
+
+/// The size of a working array in numbers, rounded up to whole vectors of 64 bytes.
+template <class T>
+constexpr std::int64_t padded(std::int64_t n) {
+  constexpr std::int64_t lane_count = 64 / sizeof(T);
+  return (n + lane_count - 1) / lane_count * lane_count;
+}
+
+}  // namespace modeclust

@@ -1,0 +1,24 @@
+// Which instruction sets this module has code for, and which one it uses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace modeclust {
+
+enum class Simd { baseline, avx2, avx512, neon };
+
+std::string name_of(Simd variant);
+
+/// The variants that were compiled and that this CPU can run, the fastest last.
+std::vector<Simd> available_variants();
+
+/// The variant that MODECLUST_SIMD names, else the fastest. Throws std::runtime_error where the
+/// variable names anything but an available variant.
+Simd chosen_variant();
+
+/// The variant in use: chosen once, when the module is imported.
+Simd simd_in_use();
+void set_simd_in_use(Simd variant);
+
+}  // namespace modeclust

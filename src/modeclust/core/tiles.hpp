@@ -1,0 +1,134 @@
+// How rows are read: dense rows tile by tile, CSR rows in place.
+#pragma once
+
+#include "rows.hpp"
+#include "vec.hpp"
+
+namespace modeclust {
+namespace {
+
+/// Some dense rows, one after the other.
+template <class T>
+struct DenseTile {
+  const T* data;
+  std::int64_t stride;  // from row to row, in numbers
+  int n_features;
+  const T* row(std::int64_t m) const { return data + m * stride; }
+};
+
+MODECLUST_INLINE double from_half(std::uint16_t half) {
+  const std::uint64_t sign = static_cast<std::uint64_t>(half >> 15) << 63;
+  const int exponent = half >> 10 & 31;
+  const std::uint64_t mantissa = half & 1023;
+  double value;
+  if (exponent == 0) {
+    value = static_cast<double>(mantissa) * 0x1p-24;
+    return sign ? -value : value;
+  }
+  const std::uint64_t high = exponent == 31 ? 2047 : static_cast<std::uint64_t>(exponent + 1008);
+  const std::uint64_t bits = sign | high << 52 | mantissa << 42;
+  __builtin_memcpy(&value, &bits, 8);
+  return value;
+}
+
+template <class From, class T>
+MODECLUST_INLINE void convert_row(const char* from, std::int64_t stride, int n, T* out) {
+  for (int j = 0; j < n; j++) {
+    From value;
+    __builtin_memcpy(&value, from + j * stride, sizeof(From));
+    out[j] = static_cast<T>(value);
+  }
+}
+
+/// Writes row i in the type that it is worked on.
+template <class T>
+void read_row(const RowSource& source, std::int64_t i, T* out) {
+  const char* from = source.data + i * source.row_stride;
+  const std::int64_t stride = source.column_stride;
+  const int n = source.n_features;
+  switch (source.type) {
+    case NumberType::float16:
+      for (int j = 0; j < n; j++) {
+        std::uint16_t half;
+        __builtin_memcpy(&half, from + j * stride, 2);
+        out[j] = static_cast<T>(from_half(half));
+      }
+      break;
+    case NumberType::float32: convert_row<float>(from, stride, n, out); break;
+    case NumberType::float64: convert_row<double>(from, stride, n, out); break;
+    case NumberType::int8: convert_row<std::int8_t>(from, stride, n, out); break;
+    case NumberType::int16: convert_row<std::int16_t>(from, stride, n, out); break;
+    case NumberType::int32: convert_row<std::int32_t>(from, stride, n, out); break;
+    case NumberType::int64: convert_row<std::int64_t>(from, stride, n, out); break;
+    case NumberType::uint8: convert_row<std::uint8_t>(from, stride, n, out); break;
+    case NumberType::uint16: convert_row<std::uint16_t>(from, stride, n, out); break;
+    case NumberType::uint32: convert_row<std::uint32_t>(from, stride, n, out); break;
+    case NumberType::uint64: convert_row<std::uint64_t>(from, stride, n, out); break;
+  }
+  if (source.offset) {
+    for (int j = 0; j < n; j++) out[j] -= static_cast<T>(source.offset[j]);
+  }
+  if (source.scale != 1.0) {
+    for (int j = 0; j < n; j++) out[j] /= static_cast<T>(source.scale);
+  }
+}
+
+/// Dense rows that are worked on in type T.
+template <class T>
+struct DenseRows {
+  using Number = T;
+  static constexpr bool is_sparse = false;
+  const RowSource& source;
+
+  /// Whether rows are read where they are.
+  bool in_place() const {
+    return (source.n_features == 1 || source.column_stride == sizeof(T)) && !source.offset &&
+           source.scale == 1.0 &&
+           source.type == (sizeof(T) == 4 ? NumberType::float32 : NumberType::float64) &&
+           source.row_stride % static_cast<std::int64_t>(sizeof(T)) == 0 &&
+           reinterpret_cast<std::uintptr_t>(source.data) % sizeof(T) == 0;
+  }
+
+  /// Rows first, first + 1, ...; `buffer` (n, D) is for rows that must be converted.
+  DenseTile<T> tile(std::int64_t first, int n, T* buffer) const {
+    if (in_place()) {
+      return {reinterpret_cast<const T*>(source.data + first * source.row_stride),
+              source.row_stride / static_cast<std::int64_t>(sizeof(T)), source.n_features};
+    }
+    for (int m = 0; m < n; m++) {
+      read_row<T>(source, first + m, buffer + static_cast<std::int64_t>(m) * source.n_features);
+    }
+    return {buffer, source.n_features, source.n_features};
+  }
+};
+
+/// CSR rows with numbers of type T and indices of type Index, read in place.
+template <class T, class Index_>
+struct CsrRows {
+  using Number = T;
+  using Index = Index_;
+  static constexpr bool is_sparse = true;
+  const RowSource& source;
+
+  const T* data() const { return reinterpret_cast<const T*>(source.data); }
+  const Index* indices() const { return static_cast<const Index*>(source.indices); }
+  std::int64_t begin(std::int64_t i) const { return source.indptr[i]; }
+  std::int64_t end(std::int64_t i) const { return source.indptr[i + 1]; }
+};
+
+/// Calls `work` with the rows in the form that they have.
+template <class Work>
+MODECLUST_INLINE auto with_rows(const RowSource& source, Work work) {
+  if (!source.is_sparse()) {
+    return source.is_single() ? work(DenseRows<float>{source}) : work(DenseRows<double>{source});
+  }
+  if (source.wide_indices) {
+    return source.is_single() ? work(CsrRows<float, std::int64_t>{source})
+                              : work(CsrRows<double, std::int64_t>{source});
+  }
+  return source.is_single() ? work(CsrRows<float, std::int32_t>{source})
+                            : work(CsrRows<double, std::int32_t>{source});
+}
+
+}  // namespace
+}  // namespace modeclust
