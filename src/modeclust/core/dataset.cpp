@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "assignment.hpp"
 #include "basics.hpp"
 #include "pool.hpp"
 #include "simd.hpp"
@@ -88,6 +89,7 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   owners_.push_back(nb::cast(X));
   set_weights(std::move(weight), std::move(precision));
   divide(n_clusters);
+  assignment = std::make_unique<Assignment>(*this);
 }
 
 Rows::Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
@@ -137,7 +139,10 @@ Rows::Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
   owners_.push_back(nb::cast(indices));
   set_weights(std::move(weight), std::move(precision));
   divide(n_clusters);
+  assignment = std::make_unique<Assignment>(*this);
 }
+
+Rows::~Rows() = default;
 
 void Rows::set_weights(std::optional<Vector> weight, std::optional<Vector> precision) {
   check(!weight || static_cast<std::int64_t>(weight->shape(0)) == n_rows(),
@@ -226,6 +231,26 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("n_rows", &Rows::n_rows)
       .def_prop_ro("n_features", &Rows::n_features)
       .def("set_precision", &Rows::set_precision, arg("precision").none())
+      .def_prop_ro("labels",
+                   [](nb::handle self) {
+                     return nb::cast<Rows&>(self).assignment->labels(self);
+                   })
+      .def(
+          "mode_pass",
+          [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
+             bool reassign, double also_at, double negligible) {
+            return rows.assignment->mode_pass(std::move(centers), kernel,
+                                              inverse_squared_bandwidth, reassign, also_at,
+                                              negligible);
+          },
+          arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
+          arg("also_at") = -1.0, arg("negligible") = 100.0)
+      .def(
+          "mean_pass",
+          [](Rows& rows, Matrix centers, std::optional<Matrix> after) {
+            return rows.assignment->mean_pass(std::move(centers), std::move(after));
+          },
+          arg("centers"), arg("after") = nb::none())
       .def("keys", &Rows::keys, arg("directions"))
       .def("digest", &Rows::digest);
 }

@@ -50,9 +50,12 @@ class Buffer {
 nb::ndarray<nb::numpy, double, nb::ndim<1>> new_vector(std::int64_t n);
 nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int64_t m);
 
+class Assignment;
+
 /// Rows in memory, dense or CSR, with their weights.
 class Rows {
  public:
+  ~Rows();
   /// Dense rows of any number type and strides.
   Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
        std::optional<Vector> offset, double scale, int n_clusters, int n_threads,
@@ -75,6 +78,7 @@ class Rows {
   std::int64_t first_row;        // the number of the first row, where these are a part of others
   std::vector<RowRange> blocks;  // by the shape of the problem alone, not by the threads
   std::mutex mutex;              // one pass at a time
+  std::unique_ptr<Assignment> assignment;
 
   /// Threads for some work on `n_numbers` numbers: one where waking others would take longer.
   int threads_for(double n_numbers) const { return n_numbers < 100000.0 ? 1 : n_threads; }

@@ -1,0 +1,228 @@
+#include "assign.hpp"
+
+#include "sums.hpp"
+#include "weigh.hpp"
+
+namespace modeclust {
+namespace {
+
+/// Calls `work` with a number of the type that dense rows are worked on.
+template <class Work>
+MODECLUST_INLINE auto with_number(bool single, Work work) {
+  return single ? work(float{}) : work(double{});
+}
+
+std::int64_t workspace_bytes(const RowSource& source, int n_clusters, int n_groups) {
+  return with_number(source.is_single(), [&](auto number) {
+    Workspace<decltype(number)> space;
+    return lay_out(space, nullptr, source, n_clusters, n_groups);
+  });
+}
+
+/// How far a squared own distance must be below a squared bound for the label to be settled.
+template <class T>
+double settled_factor(int n_features) {
+  return (1.0 - 2.0 * own_distance_error<T>(n_features)) * (1.0 - 1e-9);
+}
+
+/// The bound on the distance of row i to every center but its own, k.
+MODECLUST_INLINE double bound_of(const RowState& state, std::int64_t i, int k) {
+  const double bound = static_cast<double>(state.lower[i]) - state.max_shift[k];
+  return bound > state.half_gaps[k] ? bound : state.half_gaps[k];
+}
+
+template <class T>
+void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums& sums) {
+  const DenseRows<T> rows{pass.source};
+  const Centers& centers = pass.centers;
+  const RowState& state = pass.state;
+  Workspace<T> space;
+  lay_out(space, static_cast<char*>(memory), pass.source, centers.n_clusters, state.n_groups);
+  Search<T> search(centers, state);
+  const bool has_labels = state.has_bounds || !pass.reassign;
+  const bool is_long = centers.n_features >= fewest_long_features;
+  const double settled = settled_factor<T>(centers.n_features);
+  for (std::int64_t first = range.first; first < range.last; first += space.tile_rows) {
+    const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first : space.tile_rows);
+    const DenseTile<T> tile = rows.tile(first, n, space.buffer);
+    std::int32_t* labels = state.labels + first;
+    search.first = first;
+    const bool has_next = is_long && tile.data != space.buffer && first + n < range.last;
+    const std::int64_t tile_bytes = has_next ? n * tile.stride * static_cast<std::int64_t>(sizeof(T)) : 0;
+    int n_pending = 0;
+    if (has_labels) own_distances(tile, {nullptr, n, labels}, centers, tile_bytes, space.squared);
+    if (pass.reassign) {
+      if (state.has_bounds) {
+        for (int m = 0; m < n; m++) {
+          const double bound = bound_of(state, first + m, labels[m]);
+          space.pending[n_pending] = m;
+          n_pending += !(space.squared[m] < bound * bound * settled) || !(bound > 0.0);
+        }
+      } else {
+        for (int m = 0; m < n; m++) space.pending[m] = m;
+        n_pending = n;
+      }
+    }
+    if (n_pending) {
+      sums.searched += n_pending;
+      search_rows(search, tile, n_pending, space);
+      for (int p = 0; p < n_pending; p++) sums.changed += space.before[p] != labels[space.pending[p]];
+    }
+    for (int m = n; m < n + 8; m++) space.squared[m] = 0.0;
+    weigh(pass, {first, n, labels, space.squared, space.t, space.weight}, sums);
+    add_tile(tile, n, labels, centers.n_clusters, space,
+             Prefetch(reinterpret_cast<const char*>(tile.data) + tile_bytes, tile_bytes), sums.mass,
+             sums.totals);
+  }
+  add_objective(pass, sums);
+  sums.lower_sum += search.lower_sum;
+}
+
+void mode_block(const ModePass& pass, RowRange range, void* memory, ModeSums& sums) {
+  with_number(pass.source.is_single(), [&](auto number) {
+    mode_block_of<decltype(number)>(pass, range, memory, sums);
+  });
+}
+
+template <class T>
+void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums& sums) {
+  const DenseRows<T> rows{pass.source};
+  const Centers& centers = pass.centers;
+  const RowState& state = pass.state;
+  Workspace<T> space;
+  lay_out(space, static_cast<char*>(memory), pass.source, centers.n_clusters, state.n_groups);
+  Search<T> search(centers, state);
+  const double settled = settled_factor<T>(centers.n_features);
+  const double own_error = 1.0 + own_distance_error<T>(centers.n_features);
+  const std::int64_t stride = totals_stride(centers.n_features);
+  for (std::int64_t first = range.first; first < range.last; first += space.tile_rows) {
+    const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first : space.tile_rows);
+    std::int32_t* labels = state.labels + first;
+    search.first = first;
+    int n_pending = 0;
+    if (state.has_bounds) {
+      // Rows that their bounds do not settle are measured; the rest are not even read.
+      for (int m = 0; m < n; m++) {
+        const int k = labels[m];
+        const double upper = static_cast<double>(state.upper[first + m]) + state.own_shift[k];
+        space.pending[n_pending] = m;
+        n_pending += !(upper < bound_of(state, first + m, k) * (1.0 - 1e-9));
+      }
+      if (n_pending == 0 && pass.only_changes) continue;
+    } else {
+      for (int m = 0; m < n; m++) space.pending[m] = m;
+      n_pending = n;
+    }
+    const DenseTile<T> tile = rows.tile(first, n, space.buffer);
+    sums.read += pass.only_changes ? n_pending : n;
+    if (state.has_bounds && n_pending) {
+      own_distances(tile, {space.pending, n_pending, labels}, centers, 0, space.squared);
+      int left = 0;
+      for (int p = 0; p < n_pending; p++) {
+        const int m = space.pending[p];
+        const int k = labels[m];
+        const double bound = bound_of(state, first + m, k);
+        state.upper[first + m] =
+            rounded_up(__builtin_sqrt(space.squared[m] * own_error) - state.own_shift[k]);
+        space.pending[left] = m;
+        left += !(space.squared[m] < bound * bound * settled) || !(bound > 0.0);
+      }
+      n_pending = left;
+    }
+    if (n_pending) {
+      sums.searched += n_pending;
+      search_rows(search, tile, n_pending, space);
+    }
+    for (int p = 0; p < n_pending; p++) {
+      const int m = space.pending[p];
+      state.upper[first + m] =
+          rounded_up(__builtin_sqrt(space.squared[m] * own_error) - state.own_shift[labels[m]]);
+      sums.changed += space.before[p] != labels[m];
+    }
+    if (pass.only_changes) {
+      for (int p = 0; p < n_pending; p++) {
+        const int m = space.pending[p];
+        const int here = labels[m], there = space.before[p];
+        if (here == there) continue;
+        const double weight =
+            pass.weights.weight_of(first + m) * pass.weights.precision_of(first + m);
+        sums.counts[here] += weight > 0.0;
+        sums.counts[there] -= weight > 0.0;
+        sums.mass[here] += weight;
+        sums.mass[there] -= weight;
+        add_row(tile.row(m), centers.n_features, weight, sums.totals + here * stride);
+        add_row(tile.row(m), centers.n_features, -weight, sums.totals + there * stride);
+      }
+    } else {
+      for (int m = 0; m < n; m++) {
+        space.weight[m] = pass.weights.weight_of(first + m) * pass.weights.precision_of(first + m);
+        sums.counts[labels[m]] += space.weight[m] > 0.0;
+      }
+      add_tile(tile, n, labels, centers.n_clusters, space, Prefetch(nullptr, 0), sums.mass,
+               sums.totals);
+    }
+  }
+  sums.lower_sum += search.lower_sum;
+}
+
+void mean_block(const MeanPass& pass, RowRange range, void* memory, MeanSums& sums) {
+  with_number(pass.source.is_single(), [&](auto number) {
+    mean_block_of<decltype(number)>(pass, range, memory, sums);
+  });
+}
+
+void half_gaps(const Centers& centers, bool single, int first, int last, double* out) {
+  with_number(single, [&](auto number) {
+    using T = decltype(number);
+    const T* rows = static_cast<const T*>(centers.rows);
+    const double safe = 1.0 - own_distance_error<T>(centers.n_features) - 1e-9;
+    for (int k = first; k < last; k++) {
+      const T* c = rows + static_cast<std::int64_t>(centers.slot_of[k]) * centers.stride;
+      double nearest = __builtin_inf();
+      const T *x[4], *same[4] = {c, c, c, c};
+      for (int s = 0; s < centers.n_slots; s += 4) {
+        T squared[4];
+        for (int r = 0; r < 4; r++) x[r] = rows + static_cast<std::int64_t>(s + r) * centers.stride;
+        four_squared_distances<T, lanes<T>, -1, false>(x, same, centers.stride, 0, 0, squared);
+        for (int r = 0; r < 4; r++) {
+          const int other = centers.label_at[s + r];
+          const double value = static_cast<double>(squared[r]);
+          if (other >= 0 && other != k && value < nearest) nearest = value;
+        }
+      }
+      // Squares that are subnormal in float32 are no bound.
+      const bool usable = nearest > smallest_square && nearest < __builtin_inf();
+      out[k] = usable ? 0.5 * __builtin_sqrt(nearest) * safe : 0.0;
+    }
+  });
+}
+
+void merge(KernelName kernel, ModeSums& total, const ModeSums& other, int first, int last,
+           std::int64_t n_features, std::int64_t stride, std::int64_t other_stride) {
+  for (int k = first; k < last; k++) {
+    if (other.reference[k] == __builtin_inf()) continue;
+    const double* theirs = other.totals + k * other_stride;
+    double* ours = total.totals + k * stride;
+    if (total.reference[k] == __builtin_inf()) {
+      total.reference[k] = other.reference[k];
+      total.mass[k] = other.mass[k];
+      for (std::int64_t j = 0; j < n_features; j++) ours[j] = theirs[j];
+      continue;
+    }
+    const double common = total.reference[k] < other.reference[k] ? total.reference[k] : other.reference[k];
+    const double our_factor = relative_weight(kernel, total.reference[k], common);
+    const double their_factor = relative_weight(kernel, other.reference[k], common);
+    total.reference[k] = common;
+    total.mass[k] = our_factor * total.mass[k] + their_factor * other.mass[k];
+    for (std::int64_t j = 0; j < n_features; j++) {
+      ours[j] = our_factor * ours[j] + their_factor * theirs[j];
+    }
+  }
+}
+
+}  // namespace
+
+const AssignKernels MODECLUST_TABLE(assign_kernels) = {workspace_bytes, mode_block, mean_block,
+                                                       half_gaps, merge};
+
+}  // namespace modeclust

@@ -1,0 +1,52 @@
+// Passes that assign rows to centers, and the labels and bounds that they keep.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "assign.hpp"
+#include "center_layout.hpp"
+#include "dataset.hpp"
+
+namespace modeclust {
+
+/// The labels of some rows, and bounds on their distances that spare most of them the search.
+///
+/// Only the labels matter. Bounds are a cache: a pass without them gives the same labels and sums.
+class Assignment {
+ public:
+  explicit Assignment(Rows& rows);
+
+  nb::object mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth, bool reassign,
+                       double also_at, double negligible);
+  nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
+  nb::object labels(nb::handle owner);
+  bool has_labels() const { return has_labels_; }
+
+ private:
+  /// Sets the centers of a pass that assigns; returns its state, with bounds where they still hold.
+  RowState begin(const Matrix& centers, bool needs_upper);
+  /// Widens the bounds by what the centers moved; returns whether enough is left of them.
+  bool carry_bounds();
+  void forget_bounds();
+  bool should_group() const;
+  void find_half_gaps();
+  void check_centers(const Matrix& centers) const;
+  RowState state() const;
+  void run_mode_pass(const ModePass& pass, ModeSums& total);
+  /// The number of threads of a pass, each with a workspace.
+  int threads();
+  void end(double lower_sum);
+
+  Rows& rows_;
+  CenterLayout layout_;
+  Buffer<std::int32_t> labels_;
+  Buffer<float> lower_, upper_, group_lower_;
+  std::vector<double> given_centers_, bound_centers_;  // as given, and rounded
+  std::vector<double> half_gaps_, max_shift_, own_shift_, group_shift_;
+  double mean_lower_bound_ = 0.0;
+  bool has_labels_ = false, has_bounds_ = false, has_upper_ = false, has_groups_ = false;
+  std::vector<Buffer<char>> workspaces_;
+};
+
+}  // namespace modeclust

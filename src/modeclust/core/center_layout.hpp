@@ -1,0 +1,41 @@
+// Centers laid out for the kernels.
+#pragma once
+
+#include <vector>
+
+#include "assign.hpp"
+#include "dataset.hpp"
+
+namespace modeclust {
+
+/// The centers of a pass in the forms that kernels read; memory is kept from pass to pass.
+class CenterLayout {
+ public:
+  /// Rounds centers (K, D) to the rows' number type and keeps them as doubles.
+  void set_centers(const double* centers, int n_clusters, const RowSource& source);
+  /// Gives groups of centers that are near each other slots next to each other, or takes them off.
+  void group_centers(bool grouped);
+  /// Lays the centers out in the slots that they have.
+  void lay_out();
+
+  const std::vector<double>& exact() const { return exact_; }
+  int n_clusters() const { return n_clusters_; }
+  /// The number of centers in a group.
+  int group_size() const { return single_ ? 16 : 8; }
+  int n_groups() const { return n_slots_ / group_size(); }
+  int label_at(int slot) const { return label_at_[slot]; }
+  const Centers& view() const { return view_; }
+
+ private:
+  template <class T>
+  void lay_out_dense();
+
+  int n_clusters_ = 0, n_features_ = 0, n_slots_ = 0;
+  bool single_ = false, sparse_ = false;
+  std::vector<double> exact_;
+  std::vector<std::int32_t> slot_of_, label_at_;
+  Buffer<char> rows_, shifted_, panels_, offsets_, shift_;
+  Centers view_;
+};
+
+}  // namespace modeclust

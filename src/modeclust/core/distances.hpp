@@ -1,0 +1,167 @@
+// Squared distances by differences: never |x|^2 - 2 x.c + |c|^2, which loses the digits that small
+// bandwidths and large offsets need.
+//
+// Float32 rows are measured in float32, to about (D / 16 + 4) units of 6e-8, relatively. Below
+// `smallest_square` squares may be subnormal in float32, and doubles are used.
+#pragma once
+
+#include "assign.hpp"
+#include "tiles.hpp"
+
+namespace modeclust {
+namespace {
+
+constexpr double smallest_square = 1e-30;
+
+/// |x - c|^2 in doubles, c by its exact numbers.
+template <class T>
+double exact_squared_distance(const T* x, const double* c, int n_features) {
+  using V = Vec<double, 8>;
+  V sum = V::zero();
+  int j = 0;
+  for (; j + 8 <= n_features; j += 8) {
+    const V d = load_doubles(x + j) - V::load(c + j);
+    sum = sum + d * d;
+  }
+  if (j < n_features) {
+    const V d = load_first_doubles(x + j, n_features - j) - V::load_first(c + j, n_features - j);
+    sum = sum + d * d;
+  }
+  return sum_of_lanes(sum);
+}
+
+/// Squared distances of up to four rows to a center each. Bytes to prefetch are `ahead` of the rows.
+///
+/// `whole` is the number of whole vectors of L where it is known at compile time, else -1.
+template <class T, int L, int whole, bool has_tail>
+MODECLUST_INLINE void four_squared_distances(const T* const* x, const T* const* c, int n_features,
+                                             std::int64_t ahead, std::int64_t stride, T* out) {
+  using V = Vec<T, L>;
+  V sum[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+  const auto add = [&](int j) __attribute__((always_inline)) {
+    for (int r = 0; r < 4; r++) {
+      const V d = V::load(x[r] + j) - V::load(c[r] + j);
+      sum[r] = sum[r] + d * d;
+    }
+  };
+  int j = 0;
+  if constexpr (whole >= 0) {
+#pragma GCC unroll 8
+    for (int i = 0; i < whole; i++) add(i * L);
+    j = whole * L;
+  } else {
+    for (; j + L <= n_features; j += L) {
+      add(j);
+      // The four rows after these, and half of the lines of the next tile.
+      for (int r = 0; r < 4; r++) __builtin_prefetch(x[r] + j + 4 * stride, 0, 3);
+      if (ahead && ((j / L) & 1)) {
+        for (int r = 0; r < 4; r++) {
+          __builtin_prefetch(reinterpret_cast<const char*>(x[r] + j) + ahead, 0, 2);
+        }
+      }
+    }
+  }
+  if constexpr (has_tail) {
+    for (int r = 0; r < 4; r++) {
+      const V d = V::load_first(x[r] + j, n_features - j) - V::load(c[r] + j);
+      sum[r] = sum[r] + d * d;
+    }
+  }
+  sums_of_lanes(sum[0], sum[1], sum[2], sum[3], out);
+}
+
+/// The rows of a tile that are to be measured, and their labels.
+struct OwnRows {
+  const std::int32_t* places;  // in the tile; null for 0, 1, 2, ...
+  int n;
+  const std::int32_t* labels;  // by place
+};
+
+template <class T>
+MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>& tile, int place,
+                                     int label, T squared, double* out) {
+  double value = static_cast<double>(squared);
+  if constexpr (sizeof(T) == 4) {
+    if (value < smallest_square) [[unlikely]] {
+      value = exact_squared_distance(tile.row(place),
+                                     centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
+                                     centers.n_features);
+    }
+  }
+  out[place] = value;
+}
+
+template <class T, int L, int whole, bool has_tail>
+void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
+                              std::int64_t ahead, double* out) {
+  const T* c0 = static_cast<const T*>(centers.rows);
+  for (int m = 0; m < rows.n; m += 4) {
+    const T *x[4], *c[4];
+    int places[4];
+    T squared[4];
+    const int n = rows.n - m < 4 ? rows.n - m : 4;
+    for (int r = 0; r < 4; r++) {
+      const int i = m + (r < n ? r : n - 1);
+      places[r] = rows.places ? rows.places[i] : i;
+      x[r] = tile.row(places[r]);
+      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) * centers.stride;
+    }
+    four_squared_distances<T, L, whole, has_tail>(x, c, tile.n_features, ahead, tile.stride,
+                                                  squared);
+    for (int r = 0; r < n; r++) {
+      store_distance(centers, tile, places[r], rows.labels[places[r]], squared[r], out);
+    }
+  }
+}
+
+template <class T, int D>
+void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
+                                const Centers& centers, double* out) {
+  const T* c0 = static_cast<const T*>(centers.rows);
+  for (int m = 0; m < rows.n; m++) {
+    const int place = rows.places ? rows.places[m] : m;
+    const int label = rows.labels[place];
+    const T* x = tile.row(place);
+    const T* c = c0 + static_cast<std::int64_t>(centers.slot_of[label]) * centers.stride;
+    T d[4] = {};
+#pragma GCC unroll 4
+    for (int j = 0; j < D; j++) d[j] = x[j] - c[j];
+    const T squared = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
+    store_distance(centers, tile, place, label, squared, out);
+  }
+}
+
+/// Writes |x - c|^2 of some rows of a tile to their own centers, by place.
+///
+/// The only place where this is computed for a pass: a row has the same bits however it came to its
+/// label. With `ahead`, half of what lies so many bytes ahead of the rows is prefetched.
+template <class T>
+void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
+                   std::int64_t ahead, double* out) {
+  constexpr int L = lanes<T>;
+  const int D = tile.n_features;
+  switch (D) {
+    case 1: return own_distances_of_tiny_rows<T, 1>(tile, rows, centers, out);
+    case 2: return own_distances_of_tiny_rows<T, 2>(tile, rows, centers, out);
+    case 3: return own_distances_of_tiny_rows<T, 3>(tile, rows, centers, out);
+    case 4: return own_distances_of_tiny_rows<T, 4>(tile, rows, centers, out);
+    case 8: return own_distances_by_vectors<T, 8, 1, false>(tile, rows, centers, 0, out);
+    case 16: return own_distances_by_vectors<T, L, 16 / L, false>(tile, rows, centers, 0, out);
+    case 24: return own_distances_by_vectors<T, 8, 3, false>(tile, rows, centers, 0, out);
+    case 32: return own_distances_by_vectors<T, L, 32 / L, false>(tile, rows, centers, 0, out);
+    default: break;
+  }
+  if (D < 8) return own_distances_by_vectors<T, 8, 0, true>(tile, rows, centers, 0, out);
+  if (D % L == 0) return own_distances_by_vectors<T, L, -1, false>(tile, rows, centers, ahead, out);
+  own_distances_by_vectors<T, L, -1, true>(tile, rows, centers, ahead, out);
+}
+
+/// How much a squared distance of `own_distances` may be off by, relatively.
+template <class T>
+double own_distance_error(int n_features) {
+  const double unit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  return (n_features / 8.0 + 12.0) * unit;
+}
+
+}  // namespace
+}  // namespace modeclust

@@ -1,0 +1,169 @@
+// Weighted sums of dense rows by cluster.
+//
+// The rows of a cluster are added in their order, so that sums have the same bits whatever was
+// known of the rows before. Sums are doubles; float32 rows of 64 features and more are multiplied
+// and added eight at a time in float32 first.
+#pragma once
+
+#include "search.hpp"
+
+namespace modeclust {
+namespace {
+
+// From this many features on, rows are sorted by cluster before they are added.
+constexpr int fewest_long_features = 64;
+
+/// Memory that is to be read next, prefetched bit by bit while sums are taken.
+class Prefetch {
+ public:
+  Prefetch(const void* begin, std::int64_t bytes)
+      : next_(static_cast<const char*>(begin)), end_(next_ + bytes) {}
+  /// Every other line: the rest is fetched while distances are taken.
+  MODECLUST_INLINE void lines(int n) {
+    if (next_ >= end_) return;
+    for (int i = 0; i < n; i++) __builtin_prefetch(next_ + i * 128, 0, 2);
+    next_ += n * 128;
+  }
+
+ private:
+  const char* next_;
+  const char* end_;
+};
+
+/// Adds weight x to a row of sums; with whole vectors of eight known at compile time, or -1.
+template <class T, int whole, int tail>
+MODECLUST_INLINE void add_short_row(const T* x, int n_features, double weight, double* totals) {
+  using V = Vec<double, 8>;
+  const V w = V::splat(weight);
+  if constexpr (whole < 0) {
+    int j = 0;
+    for (; j + 8 <= n_features; j += 8) (V::load(totals + j) + w * load_doubles(x + j)).store(totals + j);
+    if (j < n_features) {
+      (V::load(totals + j) + w * load_first_doubles(x + j, n_features - j)).store(totals + j);
+    }
+  } else {
+#pragma GCC unroll 4
+    for (int q = 0; q < whole; q++) {
+      (V::load(totals + q * 8) + w * load_doubles(x + q * 8)).store(totals + q * 8);
+    }
+#pragma GCC unroll 4
+    for (int j = whole * 8; j < whole * 8 + tail; j++) totals[j] += weight * static_cast<double>(x[j]);
+  }
+}
+
+template <class T, int whole, int tail>
+void add_short_rows(const DenseTile<T>& tile, const std::int32_t* rows, int n,
+                    const std::int32_t* labels, const double* weight, double* mass, double* totals,
+                    std::int64_t stride) {
+  for (int i = 0; i < n; i++) {
+    const int m = rows[i];
+    const int k = labels[m];
+    mass[k] += weight[m];
+    add_short_row<T, whole, tail>(tile.row(m), tile.n_features, weight[m], totals + k * stride);
+  }
+}
+
+/// Adds a vector of T to a row of sums.
+template <class T>
+MODECLUST_INLINE void add_vector(double* totals, Vec<T, lanes<T>> v) {
+  using W = Vec<double, 8>;
+  if constexpr (sizeof(T) == 4) {
+    (W::load(totals) + to_doubles(low_half(v))).store(totals);
+    (W::load(totals + 8) + to_doubles(high_half(v))).store(totals + 8);
+  } else {
+    (W::load(totals) + v).store(totals);
+  }
+}
+
+/// Adds n = 8, 4 or 1 long rows to one cluster: its sums are read and written once for all.
+template <class T, int n>
+MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t* rows,
+                                    const double* weight, double& mass, double* totals,
+                                    Prefetch& prefetch) {
+  constexpr int L = lanes<T>;
+  using V = Vec<T, L>;
+  const T* x[n];
+  V w[n];
+  double sum[n];
+#pragma GCC unroll 8
+  for (int r = 0; r < n; r++) {
+    x[r] = tile.row(rows[r]);
+    sum[r] = weight[rows[r]];
+    w[r] = V::splat(static_cast<T>(sum[r]));
+  }
+  for (int half = n / 2; half > 0; half /= 2) {
+    for (int r = 0; r < half; r++) sum[r] = sum[2 * r] + sum[2 * r + 1];
+  }
+  mass += sum[0];
+  const auto add = [&](auto load) __attribute__((always_inline)) {
+    if constexpr (n == 1) return w[0] * load(0);
+    else if constexpr (n == 4) return (w[0] * load(0) + w[1] * load(1)) + (w[2] * load(2) + w[3] * load(3));
+    else
+      return ((w[0] * load(0) + w[1] * load(1)) + (w[2] * load(2) + w[3] * load(3))) +
+             ((w[4] * load(4) + w[5] * load(5)) + (w[6] * load(6) + w[7] * load(7)));
+  };
+  int j = 0;
+  for (; j + L <= tile.n_features; j += L) {
+    add_vector<T>(totals + j, add([&](int r) __attribute__((always_inline)) { return V::load(x[r] + j); }));
+    prefetch.lines(n == 8 ? 4 : n == 4 ? 2 : 1);
+  }
+  if (j < tile.n_features) {
+    add_vector<T>(totals + j, add([&](int r) __attribute__((always_inline)) {
+                    return V::load_first(x[r] + j, tile.n_features - j);
+                  }));
+  }
+}
+
+/// Adds the rows of a tile to the sums of their clusters, each times its weight; rows of weight 0
+/// are not read.
+template <class T>
+void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
+              Workspace<T>& space, Prefetch prefetch, double* mass, double* totals) {
+  const std::int64_t stride = totals_stride(tile.n_features);
+  const double* weight = space.weight;
+  std::int32_t* order = space.order;
+  if (tile.n_features < fewest_long_features) {
+    int n_present = 0;
+    for (int m = 0; m < n; m++) {
+      order[n_present] = m;
+      n_present += weight[m] > 0.0;
+    }
+    const auto add = [&]<int whole, int tail>() {
+      add_short_rows<T, whole, tail>(tile, order, n_present, labels, weight, mass, totals, stride);
+    };
+    switch (tile.n_features) {
+      case 1: return add.template operator()<0, 1>();
+      case 2: return add.template operator()<0, 2>();
+      case 3: return add.template operator()<0, 3>();
+      case 4: return add.template operator()<0, 4>();
+      case 8: return add.template operator()<1, 0>();
+      case 16: return add.template operator()<2, 0>();
+      case 24: return add.template operator()<3, 0>();
+      case 32: return add.template operator()<4, 0>();
+      default: return add.template operator()<-1, 0>();
+    }
+  }
+  std::int32_t* ends = space.ends;
+  for (int k = 0; k <= n_clusters; k++) ends[k] = 0;
+  for (int m = 0; m < n; m++) ends[labels[m] + 1] += weight[m] > 0.0;
+  for (int k = 1; k <= n_clusters; k++) ends[k] += ends[k - 1];
+  for (int m = 0; m < n; m++) {
+    if (weight[m] > 0.0) order[ends[labels[m]]++] = m;
+  }
+  int i = 0;
+  for (int k = 0; k < n_clusters; k++) {
+    double* sums = totals + k * stride;
+    for (; i + 8 <= ends[k]; i += 8) add_long_rows<T, 8>(tile, order + i, weight, mass[k], sums, prefetch);
+    for (; i + 4 <= ends[k]; i += 4) add_long_rows<T, 4>(tile, order + i, weight, mass[k], sums, prefetch);
+    for (; i < ends[k]; i++) add_long_rows<T, 1>(tile, order + i, weight, mass[k], sums, prefetch);
+  }
+}
+
+/// Adds one row times a weight, which may be negative.
+template <class T>
+void add_row(const T* x, int n_features, double weight, double* totals) {
+  add_short_row<T, -1, 0>(x, n_features, weight, totals);
+}
+
+}  // namespace
+}  // namespace modeclust

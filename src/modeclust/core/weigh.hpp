@@ -1,0 +1,160 @@
+// The weights of rows in a mode step, and the objective (equation 3 and section 2 of the paper).
+#pragma once
+
+#include "assign.hpp"
+#include "kernel_functions.hpp"
+
+namespace modeclust {
+namespace {
+
+using Doubles = Vec<double, 8>;
+
+/// Some rows, one after the other, whose distances to their own centers are known.
+struct WeighedRows {
+  std::int64_t first;            // the number of the first row
+  int n;
+  const std::int32_t* labels;    // (n,)
+  const double* squared;         // (n + 8,) distances; what is beyond n is finite
+  double* t;                     // (n + 8,) OUT
+  double* weight;                // (n + 8,) OUT, 0 beyond n
+};
+
+/// Eight numbers from place m on; zeros beyond n.
+MODECLUST_INLINE Doubles load_within(const double* values, int m, int n) {
+  return m + 8 <= n ? Doubles::load(values + m) : Doubles::load_first(values + m, n - m);
+}
+
+/// Ones in the first n lanes from place m on, or sample weights.
+MODECLUST_INLINE Doubles sample_weights(const double* q, int m, int n) {
+  constexpr double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  return q ? load_within(q, m, n) : Doubles::load_first(ones, n - m);
+}
+
+/// exp(-t / 2) of eight numbers t >= 0; 0 from 1400 on.
+MODECLUST_INLINE Doubles exp_of_minus_half(Doubles t) {
+  const Doubles limit = Doubles::splat(1400.0);
+  const Doubles value = exp_in_range(Doubles::splat(-0.5) * min(t, limit));
+  return Doubles::select(t < limit, value, Doubles::zero());
+}
+
+/// Brings the sums of cluster k to the reference t.
+MODECLUST_INLINE void set_reference(KernelName kernel, double t, int k, std::int64_t n_features,
+                                    ModeSums& sums) {
+  if (has_compact_support(kernel)) t = 0.0;
+  if (sums.mass[k] > 0.0) {
+    const double factor = relative_weight(kernel, sums.reference[k], t);
+    sums.mass[k] *= factor;
+    double* totals = sums.totals + k * totals_stride(n_features);
+    for (std::int64_t j = 0; j < n_features; j++) totals[j] *= factor;
+  }
+  sums.reference[k] = t;
+}
+
+/// Takes the objective at another bandwidth, and notes which clusters the kernel reaches there.
+inline void measure_also(const ModePass& pass, const WeighedRows& rows, const double* q,
+                         const double* precision, ModeSums& sums) {
+  Doubles objective = Doubles::zero();
+  double scalar = 0.0;
+  const bool compact = has_compact_support(pass.kernel);
+  for (int m = 0; m < rows.n; m += 8) {
+    Doubles t = Doubles::load(rows.squared + m) * Doubles::splat(pass.also_at);
+    if (precision) t = t * load_within(precision, m, rows.n);
+    t.store(rows.t + m);
+    if (pass.kernel == KernelName::gaussian) {
+      objective = objective + sample_weights(q, m, rows.n) * exp_of_minus_half(t);
+    }
+  }
+  for (int m = 0; m < rows.n; m++) {
+    const double weight = q ? q[m] : 1.0;
+    if (pass.kernel != KernelName::gaussian) scalar += weight * kernel_value(pass.kernel, rows.t[m]);
+    if (weight > 0.0 && (!compact || rows.t[m] < 1.0)) sums.also_reached[rows.labels[m]] = 1;
+  }
+  sums.also_objective += pass.kernel == KernelName::gaussian ? sum_of_lanes(objective) : scalar;
+}
+
+/// Writes the weights of some rows; adds what they leave besides weighted sums.
+///
+/// The objective of Gaussian kernels without scales is left to `add_objective`.
+inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums) {
+  const int n = rows.n;
+  const double* q = pass.weights.weight ? pass.weights.weight + rows.first : nullptr;
+  const double* precision = pass.weights.precision ? pass.weights.precision + rows.first : nullptr;
+  if (pass.also_at >= 0.0) measure_also(pass, rows, q, precision, sums);
+  const Doubles factor = Doubles::splat(pass.inverse_squared_bandwidth);
+  Doubles inertia = Doubles::zero(), weight = Doubles::zero();
+  for (int m = 0; m < n; m += 8) {
+    Doubles squared = Doubles::load(rows.squared + m);
+    if (precision) squared = squared * load_within(precision, m, n);
+    const Doubles w = sample_weights(q, m, n);
+    inertia = inertia + w * squared;
+    weight = weight + w;
+    (squared * factor).store(rows.t + m);
+  }
+  sums.inertia += sum_of_lanes(inertia);
+  const double tile_weight = sum_of_lanes(weight);
+  sums.weight += tile_weight;
+
+  for (int m = 0; m < n; m++) {
+    const int k = rows.labels[m];
+    sums.counts[k]++;
+    const bool nearer = rows.squared[m] < sums.nearest_distance[k];
+    // Without scales, no row but a nearer one can lower the reference.
+    if (nearer || (precision && rows.t[m] < sums.reference[k])) {
+      if (q && !(q[m] > 0.0)) continue;
+      if (nearer) {
+        sums.nearest_distance[k] = rows.squared[m];
+        sums.nearest[k] = pass.first_row + rows.first + m;
+      }
+      const double rise = sums.mass[k] > 0.0 ? largest_rise : 0.0;
+      if (rows.t[m] < sums.reference[k] - rise) {
+        set_reference(pass.kernel, rows.t[m], k, pass.centers.n_features, sums);
+      }
+    }
+  }
+
+  if (pass.inverse_squared_bandwidth == 0.0) {
+    for (int m = 0; m < n; m += 8) sample_weights(q, m, n).store(rows.weight + m);
+  } else if (pass.kernel == KernelName::gaussian) {
+    for (int m = 0; m < n; m++) rows.weight[m] = rows.t[m] - sums.reference[rows.labels[m]];
+    const Doubles lowest = Doubles::splat(-largest_rise), negligible = Doubles::splat(pass.negligible);
+    for (int m = 0; m < n; m += 8) {
+      // A row without weight may be nearer by any amount.
+      const Doubles excess = min(max(load_within(rows.weight, m, n), lowest), negligible);
+      const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess) * sample_weights(q, m, n);
+      Doubles::select(excess < negligible, value, Doubles::zero()).store(rows.weight + m);
+    }
+    if (precision) {
+      for (int m = 0; m < n; m++) {
+        if (rows.weight[m] > 0.0) {
+          sums.objective += rows.weight[m] * exp_of_minus_half(sums.reference[rows.labels[m]]);
+        }
+      }
+    }
+  } else {
+    for (int m = 0; m < n; m++) {
+      const double w = q ? q[m] : 1.0;
+      sums.objective += w * kernel_value(pass.kernel, rows.t[m]);
+      // Without weight, not even next to a cluster that has none yet.
+      rows.weight[m] =
+          w > 0.0 ? w * relative_weight(pass.kernel, rows.t[m], sums.reference[rows.labels[m]]) : 0.0;
+    }
+    for (int m = n; m < n + 8; m++) rows.weight[m] = 0.0;
+  }
+  if (precision) {
+    for (int m = 0; m < n; m++) rows.weight[m] *= precision[m];
+  }
+}
+
+/// Adds the objective that follows from the sums of all rows of a block.
+inline void add_objective(const ModePass& pass, ModeSums& sums) {
+  if (pass.inverse_squared_bandwidth == 0.0) {
+    sums.objective += sums.weight;
+  } else if (pass.kernel == KernelName::gaussian && !pass.weights.precision) {
+    for (int k = 0; k < pass.centers.n_clusters; k++) {
+      if (sums.mass[k] > 0.0) sums.objective += sums.mass[k] * exp_of_minus_half(sums.reference[k]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace modeclust
