@@ -299,6 +299,10 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
 }
 
 void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
+  if (rows_.source.is_sparse()) {
+    run_sparse_mode_pass(pass, total);
+    return;
+  }
   const int K = pass.centers.n_clusters, D = pass.centers.n_features;
   const int n_threads = threads();
   reduce_blocks<ModePartial>(
@@ -330,7 +334,7 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
   auto mass = new_array<double, 1>({K}, 0.0);
   auto totals = new_array<double, 2>({K, D}, 0.0);
   auto counts = new_array<std::int64_t, 1>({K}, 0);
-  std::int64_t changed = 0, searched = 0, read = 0;
+  MeanSums total{mass.data(), totals.data(), counts.data(), 0.0, 0, 0, 0};
   {
     nb::gil_scoped_release release;
     std::lock_guard lock(rows_.mutex);
@@ -343,32 +347,41 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
         std::equal(given_centers_.begin(), given_centers_.end(), after->data());
     pass.state = begin(centers, true);
     pass.centers = layout_.view();
-    double lower_sum = 0.0;
-    reduce_blocks<MeanPartial>(
-        threads(), static_cast<std::int64_t>(rows_.blocks.size()),
-        [&] { return std::make_unique<MeanPartial>(static_cast<int>(K), static_cast<int>(D)); },
-        [&](int worker, std::int64_t block, MeanPartial& partial) {
-          partial.clear();
-          kernels().mean_block(pass, rows_.blocks[block], workspaces_[worker].get(), partial.sums);
-        },
-        [&](const MeanPartial& partial) {
-          for (std::size_t k = 0; k < K; k++) {
-            mass.data()[k] += partial.sums.mass[k];
-            counts.data()[k] += partial.sums.counts[k];
-            for (std::size_t j = 0; j < D; j++) {
-              totals.data()[k * D + j] += partial.sums.totals[k * partial.stride + j];
-            }
-          }
-          lower_sum += partial.sums.lower_sum;
-          changed += partial.sums.changed;
-          searched += partial.sums.searched;
-          read += partial.sums.read;
-        });
-    end(lower_sum);
+    run_mean_pass(pass, total);
+    end(total.lower_sum);
     has_upper_ = true;
     forget.done = true;
   }
-  return nb::make_tuple(mass, totals, counts, changed, searched, read);
+  return nb::make_tuple(mass, totals, counts, total.changed, total.searched, total.read);
+}
+
+void Assignment::run_mean_pass(const MeanPass& pass, MeanSums& total) {
+  if (rows_.source.is_sparse()) {
+    run_sparse_mean_pass(pass, total);
+    return;
+  }
+  const int K = pass.centers.n_clusters, D = pass.centers.n_features;
+  const int n_threads = threads();
+  reduce_blocks<MeanPartial>(
+      n_threads, static_cast<std::int64_t>(rows_.blocks.size()),
+      [&] { return std::make_unique<MeanPartial>(K, D); },
+      [&](int worker, std::int64_t block, MeanPartial& partial) {
+        partial.clear();
+        kernels().mean_block(pass, rows_.blocks[block], workspaces_[worker].get(), partial.sums);
+      },
+      [&](const MeanPartial& partial) {
+        for (int k = 0; k < K; k++) {
+          total.mass[k] += partial.sums.mass[k];
+          total.counts[k] += partial.sums.counts[k];
+          for (int j = 0; j < D; j++) {
+            total.totals[std::int64_t{k} * D + j] += partial.sums.totals[k * partial.stride + j];
+          }
+        }
+        total.lower_sum += partial.sums.lower_sum;
+        total.changed += partial.sums.changed;
+        total.searched += partial.sums.searched;
+        total.read += partial.sums.read;
+      });
 }
 
 }  // namespace modeclust

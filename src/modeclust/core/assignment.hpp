@@ -34,6 +34,17 @@ class Assignment {
   void check_centers(const Matrix& centers) const;
   RowState state() const;
   void run_mode_pass(const ModePass& pass, ModeSums& total);
+  void run_mean_pass(const MeanPass& pass, MeanSums& total);
+  // Over CSR rows:
+  void run_sparse_mode_pass(const ModePass& pass, ModeSums& total);
+  void run_sparse_mean_pass(const MeanPass& pass, MeanSums& total);
+  /// Writes the rows to `order_` by label, and where each cluster's end to `ends_`.
+  void sort_rows();
+  /// Takes the own distances of all rows, or of those whose label changed.
+  void measure_rows(bool only_changed);
+  /// Searches the nearest centers of some rows; returns how many labels changed.
+  std::int64_t search_rows(const std::vector<std::int64_t>& pending, const RowState& state,
+                           double* squared, double* lower_sum);
   /// The number of threads of a pass, each with a workspace.
   int threads();
   void end(double lower_sum);
@@ -47,6 +58,11 @@ class Assignment {
   double mean_lower_bound_ = 0.0;
   bool has_labels_ = false, has_bounds_ = false, has_upper_ = false, has_groups_ = false;
   std::vector<Buffer<char>> workspaces_;
+  // Of CSR rows:
+  Buffer<std::int64_t> order_;
+  std::vector<std::int64_t> ends_;
+  Buffer<double> squared_;
+  Buffer<float> columns_;
 };
 
 }  // namespace modeclust

@@ -73,7 +73,8 @@ void CenterLayout::set_centers(const double* centers, int n_clusters, const RowS
   for (std::int64_t i = 0; i < n; i++) {
     exact_[i] = single_ && !sparse_ ? static_cast<double>(static_cast<float>(centers[i])) : centers[i];
   }
-  n_slots_ = static_cast<int>(single_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
+  // The scores of CSR rows are float32 in any case.
+  n_slots_ = static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
   if (other_shape) group_centers(false);
 }
 
@@ -95,12 +96,30 @@ void CenterLayout::lay_out() {
   view_.exact = exact_.data();
   view_.slot_of = slot_of_.data();
   view_.label_at = label_at_.data();
-  if (sparse_) return;
-  if (single_) {
+  if (sparse_) {
+    lay_out_sparse();
+  } else if (single_) {
     lay_out_dense<float>();
   } else {
     lay_out_dense<double>();
   }
+}
+
+void CenterLayout::lay_out_sparse() {
+  const std::int64_t D = n_features_;
+  norms_.assign(n_clusters_, 0.0);
+  float* offsets = cleared<float>(offsets_, n_slots_);
+  double largest = 0.0;
+  for (int k = 0; k < n_clusters_; k++) {
+    for (std::int64_t j = 0; j < D; j++) norms_[k] += exact_[k * D + j] * exact_[k * D + j];
+    offsets[k] = static_cast<float>(norms_[k]);
+    largest = std::max(largest, norms_[k]);
+  }
+  for (int s = n_clusters_; s < n_slots_; s++) offsets[s] = 3e37f;
+  view_.norms = norms_.data();
+  view_.offsets = offsets;
+  view_.largest_norm = std::sqrt(largest) * (1.0 + 1e-9);
+  view_.largest_offset = largest;
 }
 
 template <class T>

@@ -29,11 +29,13 @@ class CenterLayout {
  private:
   template <class T>
   void lay_out_dense();
+  void lay_out_sparse();
 
   int n_clusters_ = 0, n_features_ = 0, n_slots_ = 0;
   bool single_ = false, sparse_ = false;
   std::vector<double> exact_;
   std::vector<std::int32_t> slot_of_, label_at_;
+  std::vector<double> norms_;
   Buffer<char> rows_, shifted_, panels_, offsets_, shift_;
   Centers view_;
 };

@@ -72,9 +72,45 @@ inline void measure_also(const ModePass& pass, const WeighedRows& rows, const do
   sums.also_objective += pass.kernel == KernelName::gaussian ? sum_of_lanes(objective) : scalar;
 }
 
-/// Writes the weights of some rows; adds what they leave besides weighted sums.
+/// Turns the references of some rows, in `weight`, into their weights.
 ///
-/// The objective of Gaussian kernels without scales is left to `add_objective`.
+/// Returns the objective, but for Gaussian kernels without scales (see `add_objective`).
+inline double weigh_rows(const ModePass& pass, int n, const double* q, const double* precision,
+                         const double* t, double* weight) {
+  double objective = 0.0;
+  if (pass.inverse_squared_bandwidth == 0.0) {
+    for (int m = 0; m < n; m += 8) sample_weights(q, m, n).store(weight + m);
+  } else if (pass.kernel == KernelName::gaussian) {
+    if (precision) {
+      for (int m = 0; m < n; m++) {
+        // Far below the smallest number, t itself is needed: both factors may underflow.
+        objective += (q ? q[m] : 1.0) * exp_of_minus_half(t[m]);
+      }
+    }
+    const Doubles lowest = Doubles::splat(-largest_rise), negligible = Doubles::splat(pass.negligible);
+    for (int m = 0; m < n; m += 8) {
+      // A row without weight may be nearer by any amount.
+      const Doubles excess =
+          min(max(load_within(t, m, n) - load_within(weight, m, n), lowest), negligible);
+      const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess) * sample_weights(q, m, n);
+      Doubles::select(excess < negligible, value, Doubles::zero()).store(weight + m);
+    }
+  } else {
+    for (int m = 0; m < n; m++) {
+      const double w = q ? q[m] : 1.0;
+      objective += w * kernel_value(pass.kernel, t[m]);
+      // Without weight, not even next to a cluster that has none yet.
+      weight[m] = w > 0.0 ? w * relative_weight(pass.kernel, t[m], weight[m]) : 0.0;
+    }
+    for (int m = n; m < n + 8; m++) weight[m] = 0.0;
+  }
+  if (precision) {
+    for (int m = 0; m < n; m++) weight[m] *= precision[m];
+  }
+  return objective;
+}
+
+/// Writes the weights of a tile's rows; adds what they leave besides weighted sums.
 inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums) {
   const int n = rows.n;
   const double* q = pass.weights.weight ? pass.weights.weight + rows.first : nullptr;
@@ -91,9 +127,7 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
     (squared * factor).store(rows.t + m);
   }
   sums.inertia += sum_of_lanes(inertia);
-  const double tile_weight = sum_of_lanes(weight);
-  sums.weight += tile_weight;
-
+  sums.weight += sum_of_lanes(weight);
   for (int m = 0; m < n; m++) {
     const int k = rows.labels[m];
     sums.counts[k]++;
@@ -111,38 +145,8 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
       }
     }
   }
-
-  if (pass.inverse_squared_bandwidth == 0.0) {
-    for (int m = 0; m < n; m += 8) sample_weights(q, m, n).store(rows.weight + m);
-  } else if (pass.kernel == KernelName::gaussian) {
-    for (int m = 0; m < n; m++) rows.weight[m] = rows.t[m] - sums.reference[rows.labels[m]];
-    const Doubles lowest = Doubles::splat(-largest_rise), negligible = Doubles::splat(pass.negligible);
-    for (int m = 0; m < n; m += 8) {
-      // A row without weight may be nearer by any amount.
-      const Doubles excess = min(max(load_within(rows.weight, m, n), lowest), negligible);
-      const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess) * sample_weights(q, m, n);
-      Doubles::select(excess < negligible, value, Doubles::zero()).store(rows.weight + m);
-    }
-    if (precision) {
-      for (int m = 0; m < n; m++) {
-        if (rows.weight[m] > 0.0) {
-          sums.objective += rows.weight[m] * exp_of_minus_half(sums.reference[rows.labels[m]]);
-        }
-      }
-    }
-  } else {
-    for (int m = 0; m < n; m++) {
-      const double w = q ? q[m] : 1.0;
-      sums.objective += w * kernel_value(pass.kernel, rows.t[m]);
-      // Without weight, not even next to a cluster that has none yet.
-      rows.weight[m] =
-          w > 0.0 ? w * relative_weight(pass.kernel, rows.t[m], sums.reference[rows.labels[m]]) : 0.0;
-    }
-    for (int m = n; m < n + 8; m++) rows.weight[m] = 0.0;
-  }
-  if (precision) {
-    for (int m = 0; m < n; m++) rows.weight[m] *= precision[m];
-  }
+  for (int m = 0; m < n; m++) rows.weight[m] = sums.reference[rows.labels[m]];
+  sums.objective += weigh_rows(pass, n, q, precision, rows.t, rows.weight);
 }
 
 /// Adds the objective that follows from the sums of all rows of a block.
