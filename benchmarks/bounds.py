@@ -14,10 +14,10 @@ from workloads import blobs
 
 from modeclust.algorithms.homotopy import automatic_start, follow, schedule
 from modeclust.algorithms.solve import State, solve_kmeans
+from modeclust.data import bounds
+from modeclust.data.memory import MemoryRows
+from modeclust.data.reading import FEWEST_FOR_PRODUCTS
 from modeclust.kernels import GAUSSIAN
-from modeclust.rows import bounds
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import FEWEST_FOR_PRODUCTS
 
 NONE, HAMERLY, GROUPS = "none", "Hamerly's", "groups"
 FEATURES, CLUSTERS = (1, 2, 16, 64, 784), (2, 10, 64, 256, 1024)

@@ -13,8 +13,8 @@ from quality import assign_rows
 from timing import Run, compare, interleave, seconds, summary
 
 from modeclust import KModes
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.mode_step import ModeStep
+from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.mode_pass import ModePass
 
 N_WORKERS = 2  # and as many threads in memory, whatever the machine has
 MEMORY, CLUSTER = f"in memory, {N_WORKERS} threads", f"Dask, {N_WORKERS} processes"
@@ -92,7 +92,7 @@ class Passes:
         def reduce(rows, step):
             took, found = seconds(lambda: original(rows, step))
             self.seconds.append(took)
-            if isinstance(step, ModeStep):
+            if isinstance(step, ModePass):
                 self.bytes_back.append(len(pickle.dumps(found)))
             return found
 

@@ -691,7 +691,7 @@ def empty_folder(tmp_path_factory):
     _kmodes().save(folder.parent / "model.npz")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("reduce", "distances"):
-            patch.setattr(f"modeclust.rows.memory.MemoryRows.{name}", work)
+            patch.setattr(f"modeclust.data.memory.MemoryRows.{name}", work)
         patch.setattr("sklearn.neighbors.NearestNeighbors.fit", work)
         patch.setattr("modeclust.show.summary.labels_along", work)
         patch.chdir(folder)

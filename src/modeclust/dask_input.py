@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from modeclust.rows.chunks import Chunks, Column, is_dask, look_at, merged, on_workers
-from modeclust.rows.units import working_dtype
+from modeclust.data.dask.chunks import Chunks, Column, is_dask, look_at, merged, on_workers
+from modeclust.data.rescaling import working_dtype
 
 
 def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:

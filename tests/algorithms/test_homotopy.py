@@ -4,8 +4,8 @@ import reference
 
 from modeclust.algorithms.homotopy import automatic_start, follow, restart_kmeans, schedule
 from modeclust.algorithms.solve import evaluate
+from modeclust.data.memory import MemoryRows
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 OPTIONS = {"kernel": 0, "path_iter": 3, "max_iter": 200, "mean_shift_iter": 1, "tol": 1e-6}
 

@@ -4,8 +4,8 @@ import pytest
 from modeclust.algorithms.graph import neighbor_graph
 from modeclust.algorithms.laplacian import SOLVERS, Graph, solve_soft
 from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.data.memory import MemoryRows
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from modeclust.algorithms.mean_shift import (
     find_level,
     find_modes,
 )
+from modeclust.data.memory import MemoryRows, weight_spread
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows, weight_spread
 
 LIMITS = Limits(tol=1e-6, max_iter=5000, merge_radius=0.1)
 

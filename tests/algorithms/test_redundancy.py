@@ -5,7 +5,7 @@ from scipy import sparse
 
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import solve
-from modeclust.rows.memory import MemoryRows
+from modeclust.data.memory import MemoryRows
 
 
 def ratios_of(X, start, bandwidth):

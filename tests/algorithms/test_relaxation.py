@@ -7,8 +7,8 @@ from sklearn.datasets import make_moons
 
 from modeclust.algorithms.relaxation import LONGEST, PLAIN_STEPS, Relaxation
 from modeclust.algorithms.solve import solve
+from modeclust.data.memory import MemoryRows
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 
 @given(

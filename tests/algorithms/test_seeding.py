@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modeclust.algorithms.seeding import ROWS_FOR_SEEDS, distinct_rows, draw_seeds
-from modeclust.rows.memory import MemoryRows
+from modeclust.data.memory import MemoryRows
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])

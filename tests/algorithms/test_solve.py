@@ -12,9 +12,9 @@ from modeclust.algorithms.solve import (
     solve_kmeans,
     spread,
 )
+from modeclust.data.blocks import BlockState
+from modeclust.data.memory import MemoryRows
 from modeclust.kernels import KERNELS
-from modeclust.rows.blocks import BlockState
-from modeclust.rows.memory import MemoryRows
 
 
 def test_iterations_are_those_of_the_reference(rng):

@@ -3,8 +3,8 @@ import pytest
 import reference
 
 from modeclust.algorithms.streaming import GONE, Past, absorb
+from modeclust.data.memory import MemoryRows
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 # -G'(t) / g(t), with g(0) = 1 by convention.
 SLOPES = {"gaussian": 0.5, "epanechnikov": 1.0, "biweight": 2.0, "cauchy": 1.0}

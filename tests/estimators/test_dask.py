@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, MeanShift, load
+from modeclust.data.dask import chunk as on_chunk
+from modeclust.data.dask import dataset as homes
 from modeclust.kernels import KERNELS
-from modeclust.rows import chunk as on_chunk
-from modeclust.rows import dask as homes
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

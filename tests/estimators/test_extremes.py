@@ -22,9 +22,9 @@ from modeclust import (
     modes_by_bandwidth,
 )
 from modeclust.algorithms.bandwidth import RULES
+from modeclust.data.memory import MemoryRows
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 
 def blobs():

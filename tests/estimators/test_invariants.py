@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 
 from modeclust import KModes, MeanShift, estimate_bandwidth, kmodes_path
+from modeclust.data.memory import MemoryRows
+from modeclust.data.mode_pass import ModePass
+from modeclust.data.rescaling import MappedRows, Units
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import MappedRows, Units
 
 
 @st.composite
@@ -49,7 +49,7 @@ def test_the_objective_never_falls_at_a_fixed_bandwidth(problem, kernel, mode_st
         last = -np.inf
         for _ in range(6):
             for reassign in [True] + [False] * (mode_steps - 1):
-                step = ModeStep(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+                step = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
                 sums = rows.reduce(step)
                 assert sums.objective >= last - 1e-12 * sums.weight
                 last = sums.objective

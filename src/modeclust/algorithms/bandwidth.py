@@ -18,11 +18,11 @@ from modeclust.algorithms.neighbors import (
     rows_of,
 )
 from modeclust.algorithms.solve import spread
-from modeclust.rows.memory import MemoryRows, thread_count
-from modeclust.rows.protocols import Rows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import is_mapped
+from modeclust.data.dataset import Rows
+from modeclust.data.memory import MemoryRows, thread_count
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import is_mapped
+from modeclust.data.sample import Sample
 
 Doubles = npt.NDArray[np.float64]
 

@@ -18,10 +18,10 @@ from modeclust.algorithms.bandwidth import (
     pool_distances,
 )
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
-from modeclust.rows.chunk import Chunk
-from modeclust.rows.chunks import Column, computed, merged, on_workers, persisted, sent
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.sample import Sample
+from modeclust.data.dask.chunk import Chunk
+from modeclust.data.dask.chunks import Column, computed, merged, on_workers, persisted, sent
+from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.sample import Sample
 
 Doubles = npt.NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from modeclust.algorithms.solve import (
     solve_onward,
     spread,
 )
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.protocols import Rows
+from modeclust.data.dataset import Rows
+from modeclust.data.mode_pass import ModePass
 
 # A move of the centroids below this share of a cluster's radius counts as nearly still.
 NEARLY_STILL = 0.05
@@ -88,7 +88,7 @@ def automatic_start(rows: Rows, means: State, kernel: int, target: float) -> flo
     radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
     bandwidth = radius
     while bandwidth > 0:
-        step = ModeStep(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
+        step = ModePass(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
         if largest_move(still, rows.reduce(step).moved(means.centroids)) <= NEARLY_STILL * radius:
             break
         bandwidth *= np.sqrt(2)

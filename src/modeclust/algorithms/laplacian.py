@@ -17,10 +17,10 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from modeclust.algorithms.solve import Centers, State, inverse_square, largest_move
-from modeclust.rows.graph_step import BoundStep, LaplacianStep, ProjectStep
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.protocols import Rows
-from modeclust.rows.soft_step import HeightStep, SoftStep
+from modeclust.data.dataset import Rows
+from modeclust.data.graph_pass import BoundPass, LaplacianPass, ProjectPass
+from modeclust.data.memory import MemoryRows
+from modeclust.data.soft_pass import KernelValuePass, SoftPass
 
 Doubles = npt.NDArray[np.float64]
 
@@ -137,7 +137,7 @@ class GradientSmoother(Smoother):
         products_before[:] = products
         pace, momentum = 1.0, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            step = ProjectStep(
+            step = ProjectPass(
                 now,
                 before,
                 products,
@@ -170,7 +170,7 @@ class GradientSmoother(Smoother):
         return self._multiply(memberships, heights, np.empty_like(memberships))
 
     def _multiply(self, memberships: Doubles, heights: Doubles, products: Doubles) -> float:
-        step = LaplacianStep(memberships, heights, self.smoothing, products)
+        step = LaplacianPass(memberships, heights, self.smoothing, products)
         return self.graph.rows.reduce(step).value
 
 
@@ -215,7 +215,7 @@ class BoundSmoother(Smoother):
     def _update(
         self, memberships: Doubles, heights: Doubles, damping: float, following: Doubles
     ) -> float:
-        step = BoundStep(memberships, heights, self.smoothing, damping, following)
+        step = BoundPass(memberships, heights, self.smoothing, damping, following)
         return self.graph.rows.reduce(step).value
 
 
@@ -276,18 +276,18 @@ def solve_soft(
     while len(history) < max_iter and residual > tol * bandwidth:
         start = centroids
         for _ in range(MOST_MODE_STEPS):
-            moved = rows.reduce(SoftStep(centroids, memberships, kernel, inverse)).moved(centroids)
+            moved = rows.reduce(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
             move = largest_move(centroids, moved)
             centroids = moved
             if move <= tol * bandwidth:
                 break
-        rows.reduce(HeightStep(centroids, kernel, inverse, heights))
+        rows.reduce(KernelValuePass(centroids, kernel, inverse, heights))
         memberships = smoother.start(rows, centroids, memberships)
         memberships, energy = smoother.solve(memberships, heights)
         history.append(-energy)
         residual = largest_move(start, centroids)
     labels = hard_labels(rows, centroids, memberships)
-    sums = rows.reduce(SoftStep(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+    sums = rows.reduce(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
     return State(
         bandwidth=bandwidth,
         centroids=centroids,

@@ -13,9 +13,9 @@ from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust.algorithms.neighbors import openmp_threads
 from modeclust.algorithms.solve import inverse_square
+from modeclust.data.dataset import Rows
+from modeclust.data.shift_pass import ShiftPass
 from modeclust.kernels import EPANECHNIKOV
-from modeclust.rows.protocols import Rows
-from modeclust.rows.shift_step import ShiftStep
 
 Places = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
@@ -74,7 +74,7 @@ class Density:
 
     def shift(self, places: Places, reach: Vector) -> tuple[Places, Vector, Vector]:
         """Return where mean-shift takes each place, the density there, and its reach."""
-        step = ShiftStep(
+        step = ShiftPass(
             places,
             self.kernel,
             inverse_square(self.bandwidth),

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.solve import State, inverse_square
-from modeclust.rows.protocols import Rows
-from modeclust.rows.segment_step import SegmentStep
+from modeclust.data.dataset import Rows
+from modeclust.data.segment_pass import SegmentPass
 
 # Each mode is compared with this many of its nearest ones.
 N_NEIGHBORS = 8
@@ -29,7 +29,7 @@ def density_ratios(rows: Rows, state: State, kernel: int) -> sparse.csr_array:
     if len(occupied) < 2 or np.isinf(state.bandwidth):
         return sparse.csr_array((n_clusters, n_clusters))
     pairs = occupied[_nearby_pairs(state.centroids[occupied])]
-    step = SegmentStep(
+    step = SegmentPass(
         state.centroids,
         pairs,
         np.linspace(0.0, 1.0, N_PLACES),

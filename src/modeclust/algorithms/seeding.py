@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from modeclust.algorithms.solve import Centers
-from modeclust.rows.protocols import Rows
-from modeclust.rows.sample import Sample
+from modeclust.data.dataset import Rows
+from modeclust.data.sample import Sample
 
 # Seeds are drawn from all rows up to this many, or from this many for each cluster, and
 # from a random sample above. K-means then runs on all rows.

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.relaxation import Relaxation
+from modeclust.data.bounds import row_distances
+from modeclust.data.dataset import Rows
+from modeclust.data.farthest_pass import FarthestPass
+from modeclust.data.mean_pass import MeanPass, MeanSums
+from modeclust.data.mode_pass import ModePass, ModeSums
 from modeclust.kernels import GAUSSIAN
-from modeclust.rows.bounds import row_distances
-from modeclust.rows.farthest_step import FarthestStep
-from modeclust.rows.mean_step import MeanStep, MeanSums
-from modeclust.rows.mode_step import ModeStep, ModeSums
-from modeclust.rows.protocols import Rows
 
 Centers = npt.NDArray[np.float64]
 
@@ -55,7 +55,7 @@ class State(NamedTuple):
 class ModeRows(Protocol):
     """What `solve` asks of rows: a mode step."""
 
-    def reduce(self, step: ModeStep) -> ModeSums:
+    def reduce(self, step: ModePass) -> ModeSums:
         """Do one pass over the rows."""
 
 
@@ -114,11 +114,11 @@ def solve_onward(
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = opening or rows.reduce(ModeStep(centroids, kernel, scale))
+    sums = opening or rows.reduce(ModePass(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
         for _ in range(mean_shift_iter - 1):
-            moved = rows.reduce(ModeStep(moved, kernel, scale, reassign=False)).moved(moved)
+            moved = rows.reduce(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
         moves = row_distances(centroids, moved)
         residual = float(moves.max())
@@ -129,14 +129,14 @@ def solve_onward(
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
         if n_iter == max_iter and next_bandwidth is not None:
-            step = ModeStep(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
+            step = ModePass(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
             onward = rows.reduce(step)
             # A pass of its own at the next bandwidth would change no label.
             return (
                 _state(bandwidth, centroids, onward, n_iter, residual, converged, there=True),
                 replace(onward, changed=0),
             )
-        sums = rows.reduce(ModeStep(centroids, kernel, scale))
+        sums = rows.reduce(ModePass(centroids, kernel, scale))
     return _state(bandwidth, centroids, sums, n_iter, residual, converged), None
 
 
@@ -171,14 +171,14 @@ class RunningMeans:
     def __init__(self, rows: Rows, centroids: Centers) -> None:
         self._rows = rows
         self._centroids = centroids
-        self.sums = rows.reduce(MeanStep(centroids))
+        self.sums = rows.reduce(MeanPass(centroids))
         self.changed = rows.n_rows
         self._n_rows = self.sums.counts.sum()
         self._largest = self.sums.mass.copy()
 
     def assign(self, centroids: Centers) -> None:
         """Assign all rows to new centroids."""
-        change = self._rows.reduce(MeanStep(centroids, after=self._centroids))
+        change = self._rows.reduce(MeanPass(centroids, after=self._centroids))
         self.changed = change.changed
         self._centroids = centroids
         self.sums.merge(change)
@@ -206,13 +206,13 @@ class RunningMeans:
         return drifted
 
     def _renew(self) -> None:
-        self.sums = self._rows.reduce(MeanStep(self._centroids))
+        self.sums = self._rows.reduce(MeanPass(self._centroids))
         self._largest = self.sums.mass.copy()
 
 
 def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
     """Return `state` with other centroids, and what a pass at its bandwidth measures there."""
-    sums = rows.reduce(ModeStep(centroids, kernel, inverse_square(state.bandwidth)))
+    sums = rows.reduce(ModePass(centroids, kernel, inverse_square(state.bandwidth)))
     return restate(state, centroids, sums)
 
 
@@ -224,7 +224,7 @@ def restate(state: State, centroids: Centers, sums: ModeSums) -> State:
 def assign(rows: Rows, centroids: Centers) -> ModeSums:
     """Give each row the label of its nearest centroid, and return the sums of K-means."""
     # Every kernel pulls by 1 at t = 0, so that any of them will do.
-    return rows.reduce(ModeStep(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
+    return rows.reduce(ModePass(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
 
 
 def largest_move(before: Centers, after: Centers) -> float:
@@ -257,7 +257,7 @@ def _refill_empty(rows: Rows, centroids: Centers, sums: MeanSums) -> tuple[MeanS
     if len(empty) == 0:
         return sums, False
     sums = copy.deepcopy(sums)
-    farthest = rows.reduce(FarthestStep(centroids, len(empty)))
+    farthest = rows.reduce(FarthestPass(centroids, len(empty)))
     donors = rows.labels_at(farthest.indices)
     points = rows.take(farthest.indices).dense()
     for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.solve import Centers, State, inverse_square, restate, solve
-from modeclust.rows.mode_step import ModeStep, ModeSums
-from modeclust.rows.protocols import Rows
+from modeclust.data.dataset import Rows
+from modeclust.data.mode_pass import ModePass, ModeSums
 
 # A past of n rows is multiplied by (n / (n + m))^FADING when m more come. What is left of the
 # error with which a stream began after n rows is n^(-(1 + FADING) (1 - r)), where r < 1 is by how
@@ -73,7 +73,7 @@ class Joined:
         self._past = past
         self._rows = rows
 
-    def reduce(self, step: ModeStep) -> ModeSums:
+    def reduce(self, step: ModePass) -> ModeSums:
         """Do one pass over the rows, and return the sums of all."""
         sums = copy.deepcopy(self._past)
         sums.merge(self._rows.reduce(step))
@@ -107,7 +107,7 @@ def absorb(
         mean_shift_iter=mean_shift_iter,
         tol=tol,
     )
-    batch = rows.reduce(ModeStep(state.centroids, kernel, inverse_square(bandwidth)))
+    batch = rows.reduce(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
     sums.merge(batch)
     onward = replace(
         past,

@@ -18,11 +18,11 @@ from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.cli.options import BUILT_IN, Job, check_name
 from modeclust.cli.printing import Progress, in_options, tell
 from modeclust.columns import in_blocks
+from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.scaling import Scaling
 from modeclust.formats import AS_SEEN, TextFormat
-from modeclust.rows.reading import is_sparse
 from modeclust.show.exemplars import lengths
 from modeclust.tables import (
     Table,

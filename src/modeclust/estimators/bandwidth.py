@@ -7,9 +7,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth, parse_rule
 from modeclust.algorithms.chunked_bandwidth import choose_chunked_bandwidth
+from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.rescaling import Units
 from modeclust.estimators.decorators import validate_params
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.units import Units
 from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 
 

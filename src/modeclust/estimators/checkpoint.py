@@ -14,14 +14,14 @@ from sklearn.utils import check_array, check_random_state
 
 from modeclust import __version__
 from modeclust.algorithms.solve import State
+from modeclust.data.dask.chunks import Column
+from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.digest_pass import DigestPass, digest
 from modeclust.estimators.checkpoint_parts import LAST, misfit, wrong_part
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
 from modeclust.exceptions import CheckpointError, CheckpointWarning
 from modeclust.files import remove_parts
 from modeclust.persistence import Document, Kind, read_document, set_generator, write_document
-from modeclust.rows.chunks import Column
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.digest_step import DigestStep, digest
 from modeclust.validation import Doubles, is_array_like
 
 CHECKPOINT = Kind("checkpoint", "fit", "Remove it to begin anew.", CheckpointError)
@@ -278,7 +278,7 @@ def place_of(problem: Problem) -> str:
 
 def contents_of(problem: Problem) -> dict[str, str]:
     """Return digests of the user's data, which a problem has in units of its own."""
-    digests, units = problem.rows.reduce(DigestStep()), problem.units
+    digests, units = problem.rows.reduce(DigestPass()), problem.units
     offset = b"" if units.offset is None else units.offset.tobytes()
     parts = {
         "X": (digests.rows, repr(units.scale).encode(), offset),

@@ -24,11 +24,15 @@ from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, rep
 from modeclust.algorithms.solve import Centers, assign, inverse_square
 from modeclust.algorithms.streaming import Past
 from modeclust.dask_input import as_array
+from modeclust.data.dask.chunks import Chunks, is_dask
+from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.mode_pass import ModePass
+from modeclust.data.rescaling import Units, working_dtype
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.decorators import available_if, fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
-from modeclust.estimators.home import home_of, units_of
+from modeclust.estimators.open_dataset import home_of, units_of
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
@@ -36,10 +40,6 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.estimators.scaling import Scaling
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.chunks import Chunks, is_dask
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import Units, working_dtype
 from modeclust.show.fitted import check_rows_of_fit
 from modeclust.validation import (
     CONSTRAINTS,
@@ -479,7 +479,7 @@ class KModes(
         """
         with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
             inverse = inverse_square(self.bandwidth_ / units.scale)
-            sums = rows.reduce(ModeStep(centroids, self._fitted_kernel, inverse))
+            sums = rows.reduce(ModePass(centroids, self._fitted_kernel, inverse))
         return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.mean_shift import Density
+from modeclust.data.blas import single_blas_thread
+from modeclust.data.memory import MemoryRows, mapped_in_order, thread_count, weight_spread
+from modeclust.data.reading import FEWEST_FOR_PRODUCTS, is_sparse
+from modeclust.data.rescaling import Units, working_dtype
+from modeclust.data.shift_pass import LARGEST_NORM, LEAF
+from modeclust.data.spatial_order import spatial_order
 from modeclust.kernels import KERNELS
-from modeclust.rows.blas import single_blas_thread
-from modeclust.rows.memory import MemoryRows, mapped_in_order, thread_count, weight_spread
-from modeclust.rows.order import spatial_order
-from modeclust.rows.reading import FEWEST_FOR_PRODUCTS, is_sparse
-from modeclust.rows.shift_step import LARGEST_NORM, LEAF
-from modeclust.rows.units import Units, working_dtype
 from modeclust.validation import Doubles, check_n_jobs
 
 # Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.

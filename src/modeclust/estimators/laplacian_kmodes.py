@@ -26,6 +26,11 @@ from modeclust.algorithms.neighbors import (
     nearest_rows,
 )
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
+from modeclust.data.graph_pass import project_rows
+from modeclust.data.memory import MemoryRows
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Units, working_dtype
+from modeclust.data.soft_pass import KernelValuePass
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
@@ -37,11 +42,6 @@ from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.exceptions import ApproximateNeighborsWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.graph_step import project_rows
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.soft_step import HeightStep
-from modeclust.rows.units import Units, working_dtype
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -513,7 +513,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
         heights = np.empty((rows.n_rows, len(centroids)))
         kernel, inverse = KERNELS[name], inverse_square(bandwidth)
-        rows.reduce(HeightStep(centroids, kernel, inverse, heights))
+        rows.reduce(KernelValuePass(centroids, kernel, inverse, heights))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(heights))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from modeclust import __version__
 from modeclust.algorithms.streaming import Past
+from modeclust.data.reading import is_sparse
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.laplacian_kmodes import LaplacianKModes
@@ -20,7 +21,6 @@ from modeclust.exceptions import ModelFileError, ScaledModelWarning
 from modeclust.files import in_a_line
 from modeclust.path import Path
 from modeclust.persistence import is_array, read_document
-from modeclust.rows.reading import is_sparse
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
 # What each must have beside what all have.

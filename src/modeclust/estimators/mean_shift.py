@@ -31,16 +31,16 @@ from modeclust.algorithms.mean_shift import (
 )
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
+from modeclust.data.memory import MemoryRows
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Units
+from modeclust.data.sample import Sample
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.fitted_with import FittedWithMixin
 from modeclust.estimators.landscape import NO_ORDER, Landscape, Open
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from modeclust.algorithms.graph import log_affinities
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
-from modeclust.rows.units import Units
+from modeclust.data.rescaling import Units
 from modeclust.validation import Doubles
 
 

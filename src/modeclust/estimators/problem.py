@@ -15,14 +15,14 @@ from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
 from modeclust.algorithms.streaming import Past, absorb
-from modeclust.estimators.home import home_of, units_of
+from modeclust.data.dask.chunks import Chunks
+from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.rescaling import Units
+from modeclust.data.sample import Sample
+from modeclust.estimators.open_dataset import home_of, units_of
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.chunks import Chunks
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units
 from modeclust.validation import (
     check_centers,
     check_cluster_count,

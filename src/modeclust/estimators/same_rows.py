@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units, working_dtype
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Units, working_dtype
+from modeclust.data.sample import Sample
 from modeclust.validation import Doubles
 
 Places = npt.NDArray[np.intp]

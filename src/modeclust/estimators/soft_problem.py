@@ -9,9 +9,9 @@ from scipy import sparse
 
 from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft
 from modeclust.algorithms.solve import Centers, State
+from modeclust.data.memory import MemoryRows
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem
-from modeclust.rows.memory import MemoryRows
 
 # Blocks of a graph: enough for all threads, and so large that a turn costs little beside the work.
 N_BLOCKS, BLOCK_WORK = 16, 2**15

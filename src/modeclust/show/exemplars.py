@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.solve import assign
+from modeclust.data.memory import MemoryRows
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Units
 from modeclust.path import Path
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import Units
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

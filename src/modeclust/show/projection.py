@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.decomposition import PCA, TruncatedSVD
 
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import Units
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Units
 
 # Principal components are taken of at most this many rows, drawn at random.
 MOST_ROWS = 20_000
