@@ -690,8 +690,8 @@ def empty_folder(tmp_path_factory):
     folder.mkdir()
     _kmodes().save(folder.parent / "model.npz")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("reduce", "distances"):
-            patch.setattr(f"modeclust.data.memory.MemoryRows.{name}", work)
+        for name in ("run", "distances"):
+            patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
         patch.setattr("sklearn.neighbors.NearestNeighbors.fit", work)
         patch.setattr("modeclust.show.summary.labels_along", work)
         patch.chdir(folder)

@@ -7,20 +7,20 @@ import numpy as np
 
 @dataclass
 class Ranges:
-    """What the pass leaves of some rows."""
+    """The least and the largest numbers of some rows."""
 
     least: np.ndarray  # (D,)
     most: np.ndarray  # (D,)
 
     def merge(self, other):
-        """Add what was left of the rows that come next."""
+        """Add the ranges of the rows that follow."""
         self.least = np.minimum(self.least, other.least)
         self.most = np.maximum(self.most, other.most)
 
 
 @dataclass(frozen=True)
 class RangePass:
-    """Find the ranges of dense rows of so many features."""
+    """Find the ranges of the features of dense rows."""
 
     n_features: int
 

@@ -4,7 +4,7 @@ import pytest
 from modeclust.algorithms.graph import neighbor_graph
 from modeclust.algorithms.laplacian import SOLVERS, Graph, solve_soft
 from modeclust.algorithms.neighbors import nearest_rows
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
 
 
@@ -17,7 +17,7 @@ def run(rng):
     def solve(solver, smoothing, bandwidth=1.0, kernel="gaussian", max_iter=100, n_jobs=None):
         start = X[[0, 60]].copy()
         labels = np.linalg.norm(X[:, None] - start, axis=2).argmin(axis=1)
-        with MemoryRows(X, n_jobs=n_jobs) as rows, MemoryRows(W, n_jobs=n_jobs) as edges:
+        with MemoryDataset(X, n_jobs=n_jobs) as rows, MemoryDataset(W, n_jobs=n_jobs) as edges:
             smoother = SOLVERS[solver](Graph.of(edges), smoothing)
             state = solve_soft(
                 rows,

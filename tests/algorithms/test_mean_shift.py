@@ -16,7 +16,7 @@ from modeclust.algorithms.mean_shift import (
     find_level,
     find_modes,
 )
-from modeclust.data.memory import MemoryRows, weight_spread
+from modeclust.data.memory import MemoryDataset, weight_spread
 from modeclust.kernels import KERNELS
 
 LIMITS = Limits(tol=1e-6, max_iter=5000, merge_radius=0.1)
@@ -24,7 +24,7 @@ LIMITS = Limits(tol=1e-6, max_iter=5000, merge_radius=0.1)
 
 @contextmanager
 def density_of(X, bandwidth, kernel="gaussian", weight=None, scale=None):
-    with MemoryRows(X, weight=weight, scale=scale) as rows:
+    with MemoryDataset(X, weight=weight, scale=scale) as rows:
         yield Density(
             rows,
             KERNELS[kernel],

@@ -3,7 +3,7 @@ import pytest
 import reference
 
 from modeclust.algorithms.streaming import GONE, Past, absorb
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
 
 # -G'(t) / g(t), with g(0) = 1 by convention.
@@ -14,7 +14,7 @@ OPTIONS = {"kernel": 0, "half_life": np.inf, "max_iter": 10, "mean_shift_iter": 
 
 def absorbed(X, past, bandwidth, weight=None, scale=None, **options):
     total = float(len(X) if weight is None else weight.sum())
-    with MemoryRows(X, weight=weight, scale=scale) as rows:
+    with MemoryDataset(X, weight=weight, scale=scale) as rows:
         return absorb(rows, total, past, bandwidth, **OPTIONS | options)
 
 

@@ -1,4 +1,4 @@
-"""Passes by those who have the chunks: the bits of tasks, whoever has what, and whoever is lost."""
+"""Passes by actors give the bits of passes by tasks, wherever the chunks are and whatever fails."""
 
 import gc
 import os
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
-from modeclust.data.dask import dataset as homes
-from modeclust.data.dask.actors import Residents, Subtotals
+from modeclust.data.dask import dataset as dask_dataset
+from modeclust.data.dask.actors import ChunkActors, Subtotals
 from modeclust.data.dask.chunks import merge, merged, on_workers
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.rescaling import Units
+from modeclust.data.rescaling import Rescaling
 from modeclust.kernels import GAUSSIAN
 from modeclust.validation import check_rows
 
@@ -73,30 +73,30 @@ def test_neighbours_send_few_subtotals():
 def test_chunks_stay_where_they_are_or_are_laid_side_by_side(client):
     lazy = da.from_array(X, chunks=(250, 3))
     workers = list(client.scheduler_info()["workers"])
-    assert check_rows(lazy, chunked=True).places == [workers[0]] * 8 + [workers[1]] * 8
+    assert check_rows(lazy, chunked=True).workers == [workers[0]] * 8 + [workers[1]] * 8
     kept = lazy.persist()
     distributed.wait(kept)
     holders = client.who_has(kept)
     found = check_rows(kept, chunked=True)
-    assert found.places == [holders[part.key][0] for part in found.parts]
+    assert found.workers == [holders[part.key][0] for part in found.parts]
 
 
-def test_residents_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
+def test_actors_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
     rows = da.from_array(X, chunks=(150, 3))
     answers = []
-    original = Residents.reduce
+    original = ChunkActors.run
 
-    def weighed(self, order):
-        answers.append((order[0], original(self, order)))
+    def weighed(self, job):
+        answers.append((job[0], original(self, job)))
         return answers[-1][1]
 
-    monkeypatch.setattr(Residents, "reduce", weighed)
+    monkeypatch.setattr(ChunkActors, "run", weighed)
     found = MODEL.fit(rows).path_
-    sizes = {len(pickle.dumps(sums)) for step, sums in answers if isinstance(step, ModePass)}
+    sizes = {len(pickle.dumps(sums)) for pass_, sums in answers if isinstance(pass_, ModePass)}
     assert len(answers) > 20
     assert max(sizes) < 8 * 5 * (3 + 8) + 1000  # K (D + a few) numbers, not one for each chunk
 
-    monkeypatch.setattr(homes, "MOST_LOSSES", 0)  # none are called together
+    monkeypatch.setattr(dask_dataset, "MAX_FAILURES", 0)  # no actors are started
     answers.clear()
     assert MODEL.fit(rows).path_.centers.tobytes() == found.centers.tobytes()
     assert not answers
@@ -108,19 +108,19 @@ def test_a_worker_killed_in_a_pass(client, monkeypatch, caplog, delay):
     caplog.set_level("INFO", "modeclust")
     rows = da.from_array(X, chunks=(150, 3))
     whole = MODEL.fit(rows).path_.centers.tobytes()
-    original, calls = Residents.reduce, []
+    original, calls = ChunkActors.run, []
 
-    def fatal(self, order):
-        calls.append(order)
+    def fatal(self, job):
+        calls.append(job)
         if len(calls) == 12:
             victim = next(iter(client.run(os.getpid).values()))
             threading.Timer(delay, os.kill, (victim, signal.SIGKILL)).start()
-        return original(self, order)
+        return original(self, job)
 
-    monkeypatch.setattr(Residents, "reduce", fatal)
+    monkeypatch.setattr(ChunkActors, "run", fatal)
     assert MODEL.fit(rows).path_.centers.tobytes() == whole
-    assert len(calls) > 20  # they were called together again
-    assert "A pass goes by tasks" in caplog.text
+    assert len(calls) > 20  # actors were started again
+    assert "the pass runs as tasks" in caplog.text
 
 
 def test_two_fits_at_once(client):
@@ -151,9 +151,9 @@ def no_collector():
 @pytest.mark.usefixtures("no_collector")
 def test_nobody_and_nothing_stays_after_a_fit(client):
     rows = check_rows(da.from_array(X, chunks=(500, 3)), chunked=True)
-    step = ModePass(X[:5], GAUSSIAN, 1.0)
-    with homes.DaskRows(rows, Units(), n_clusters=5) as opened:
-        first, second = opened.reduce(step), opened.reduce(step)
+    pass_ = ModePass(X[:5], GAUSSIAN, 1.0)
+    with dask_dataset.DaskDataset(rows, Rescaling(), n_clusters=5) as opened:
+        first, second = opened.run(pass_), opened.run(pass_)
         assert len(present(client)) == len(
             [chunks for chunks in client.has_what().values() if chunks]
         )

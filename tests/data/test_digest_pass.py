@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from modeclust.data.digest_pass import DigestPass
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 
 X = np.random.default_rng(0).normal(size=(10_000, 3))
 DENSE = np.where(X > 0, X, 0.0)
@@ -12,8 +12,8 @@ ONES = np.ones(len(X))
 
 
 def digests(rows, **options):
-    with MemoryRows(rows, block_size=1000, **options) as opened:
-        return opened.reduce(DigestPass())
+    with MemoryDataset(rows, block_size=1000, **options) as opened:
+        return opened.run(DigestPass())
 
 
 @pytest.mark.parametrize("rows", [X, X.astype(np.float32), CSR])

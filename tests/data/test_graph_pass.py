@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from modeclust.data.graph_pass import BoundPass, LaplacianPass, ProjectPass, project
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 
 
 @settings(deadline=None)
@@ -57,9 +57,9 @@ def test_a_projected_step_agrees_with_the_formula(problem):
     W, Z, before, g = problem
     degrees = W.sum(axis=1)
     following = np.empty_like(Z)
-    with MemoryRows(W, block_size=7) as rows:
-        step = ProjectPass(Z, before, W @ Z, W @ before, g, degrees, 0.7, 0.05, 0.4, following)
-        rows.reduce(step)
+    with MemoryDataset(W, block_size=7) as rows:
+        pass_ = ProjectPass(Z, before, W @ Z, W @ before, g, degrees, 0.7, 0.05, 0.4, following)
+        rows.run(pass_)
     Y = Z + 0.4 * (Z - before)
     slope = 2 * 0.7 * (degrees[:, None] * Y - W @ Y) - g
     np.testing.assert_allclose(following, reference.project(Y - 0.05 * slope), atol=1e-12)
@@ -69,8 +69,8 @@ def test_products_and_energy_agree_with_the_formula(problem):
     W, Z, _, g = problem
     degrees = W.sum(axis=1)
     products = np.empty_like(Z)
-    with MemoryRows(W, block_size=7) as rows:
-        energy = rows.reduce(LaplacianPass(Z, g, 0.7, products)).value
+    with MemoryDataset(W, block_size=7) as rows:
+        energy = rows.run(LaplacianPass(Z, g, 0.7, products)).value
     laplacian = np.diag(degrees) - W.toarray()
     np.testing.assert_allclose(products, W @ Z, atol=1e-13)
     assert energy == pytest.approx(0.7 * np.trace(Z.T @ laplacian @ Z) - (Z * g).sum())
@@ -80,8 +80,8 @@ def test_products_and_energy_agree_with_the_formula(problem):
 def test_a_bound_step_agrees_with_the_formula(problem, damping):
     W, Z, _, g = problem
     following = np.empty_like(Z)
-    with MemoryRows(W, block_size=7) as rows:
-        energy = rows.reduce(BoundPass(Z, g, 0.7, damping, following)).value
+    with MemoryDataset(W, block_size=7) as rows:
+        energy = rows.run(BoundPass(Z, g, 0.7, damping, following)).value
     exponents = np.exp((g + 0.7 * (W @ Z) + damping * np.log(Z)) / (1 + damping))
     np.testing.assert_allclose(following, exponents / exponents.sum(axis=1, keepdims=True))
     wanted = (Z * np.log(Z)).sum() - (Z * g).sum() - 0.35 * np.sum(Z * (W @ Z))
@@ -93,7 +93,7 @@ def test_any_number_of_threads_gives_the_same_bits(problem):
     found = []
     for n_jobs in (1, 2, 4):
         products = np.empty_like(Z)
-        with MemoryRows(W, n_jobs=n_jobs, block_size=7) as rows:
-            energy = rows.reduce(LaplacianPass(Z, g, 0.7, products)).value
+        with MemoryDataset(W, n_jobs=n_jobs, block_size=7) as rows:
+            energy = rows.run(LaplacianPass(Z, g, 0.7, products)).value
         found.append((energy, products.tobytes()))
     assert found[0] == found[1] == found[2]

@@ -5,15 +5,15 @@ import pytest
 import reference
 from scipy import sparse
 
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 from modeclust.kernels import KERNELS
 
 
 def run(X, centroids, bandwidth, kernel="gaussian", reassign=True, **rows_options):
-    with MemoryRows(X, **rows_options) as rows:
-        step = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
-        return rows.reduce(step), rows.labels()
+    with MemoryDataset(X, **rows_options) as rows:
+        pass_ = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+        return rows.run(pass_), rows.labels()
 
 
 def test_four_points_and_a_pencil():
@@ -68,11 +68,11 @@ def test_sums_merge_the_same_in_any_grouping(rng):
     X = rng.normal(size=(90, 3))
     centroids = X[:4].copy()
     for name, kernel in KERNELS.items():
-        step = ModePass(centroids, kernel, 4.0)
+        pass_ = ModePass(centroids, kernel, 4.0)
 
-        def sums_of(part, step=step):
-            with MemoryRows(part) as rows:
-                return rows.reduce(step)
+        def sums_of(part, pass_=pass_):
+            with MemoryDataset(part) as rows:
+                return rows.run(pass_)
 
         def merged(first, second):
             first.merge(second)
@@ -119,9 +119,9 @@ def test_rows_ever_nearer_than_the_last_tile():
 
 def test_labels_stay_where_rows_are_not_reassigned():
     X = np.array([[0.0], [1.0], [10.0]])
-    with MemoryRows(X) as rows:
-        rows.reduce(ModePass(np.array([[0.0], [10.0]]), 0, 0.0))
-        sums = rows.reduce(ModePass(np.array([[10.0], [0.0]]), 0, 0.0, reassign=False))
+    with MemoryDataset(X) as rows:
+        rows.run(ModePass(np.array([[0.0], [10.0]]), 0, 0.0))
+        sums = rows.run(ModePass(np.array([[10.0], [0.0]]), 0, 0.0, reassign=False))
         assert rows.labels().tolist() == [0, 0, 1]
     assert sums.changed == 0
     assert sums.inertia == pytest.approx(100 + 81 + 100)
@@ -173,8 +173,8 @@ def test_a_far_row_of_great_weight_pulls():
 
 def test_labels_are_needed_before_they_can_be_kept(rng):
     X = rng.normal(size=(20, 2))
-    with MemoryRows(X) as rows, pytest.raises(RuntimeError, match="no labels yet"):
-        rows.reduce(ModePass(X[:2], 0, 1.0, reassign=False))
+    with MemoryDataset(X) as rows, pytest.raises(RuntimeError, match="no labels yet"):
+        rows.run(ModePass(X[:2], 0, 1.0, reassign=False))
 
 
 @pytest.mark.parametrize("n_features", [2, 40, 900])
@@ -182,10 +182,10 @@ def test_bits_over_passes_with_bounds_do_not_depend_on_the_number_of_threads(rng
     X = rng.normal(size=(9000, n_features)).astype(np.float32)
     results = []
     for n_jobs in (1, 2, 5):
-        with MemoryRows(X, n_clusters=75, n_jobs=n_jobs) as rows:
+        with MemoryDataset(X, n_clusters=75, n_jobs=n_jobs) as rows:
             centroids = X[:75].astype(np.float64)
             for _ in range(4):
-                sums = rows.reduce(ModePass(centroids, 0, 1.0 / n_features))
+                sums = rows.run(ModePass(centroids, 0, 1.0 / n_features))
                 centroids = sums.moved(centroids)
             results.append((centroids.tobytes(), sums.objective, rows.labels().tobytes()))
     assert results[0] == results[1] == results[2]

@@ -8,7 +8,7 @@ from scipy import sparse
 from modeclust.data import bounds, mode_pass
 from modeclust.data.bounds import group_rows, group_size, half_gaps, moves_between
 from modeclust.data.mean_pass import MeanPass
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 from modeclust.data.reading import CentroidLayouts, compiled_form
 
@@ -50,12 +50,12 @@ def test_labels_are_those_of_a_full_search(rng, name, n_features, dtype, contain
     X = DATA[name](rng, n_features).astype(dtype)
     exact = X.astype(np.float64)
     searched = []
-    with MemoryRows(container(X)) as rows:
+    with MemoryDataset(container(X)) as rows:
         for centroids in walks(exact, rng):
-            sums = rows.reduce(ModePass(centroids, 0, 0.1))
+            sums = rows.run(ModePass(centroids, 0, 0.1))
             searched.append(sums.searched)
-            with MemoryRows(container(X)) as fresh:
-                full = fresh.reduce(ModePass(centroids, 0, 0.1))
+            with MemoryDataset(container(X)) as fresh:
+                full = fresh.run(ModePass(centroids, 0, 0.1))
                 assert full.searched == 3000
                 np.testing.assert_array_equal(rows.labels(), fresh.labels())
             # Not only the labels: a pass leaves the same bits with and without bounds.
@@ -81,11 +81,11 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
     exact = X.astype(np.float64)
     weight = rng.integers(0, 3, size=3000).astype(float)
     total, after, read = None, None, []
-    with MemoryRows(container(X), weight=weight) as rows:
+    with MemoryDataset(container(X), weight=weight) as rows:
         for centroids in walks(exact, rng):
-            change = rows.reduce(MeanPass(centroids, after))
-            with MemoryRows(container(X), weight=weight) as fresh:
-                full = fresh.reduce(MeanPass(centroids))
+            change = rows.run(MeanPass(centroids, after))
+            with MemoryDataset(container(X), weight=weight) as fresh:
+                full = fresh.run(MeanPass(centroids))
                 assert full.read == full.searched == 3000
                 np.testing.assert_array_equal(rows.labels(), fresh.labels())
             if total is None:
@@ -108,16 +108,17 @@ def test_labels_with_groups_of_centroids_are_those_of_a_full_search(rng, monkeyp
     X = DATA[name](rng, 100).astype(dtype)
     exact = X.astype(np.float64)
     after = None
-    with MemoryRows(X) as modes, MemoryRows(X) as means:
+    with MemoryDataset(X) as modes, MemoryDataset(X) as means:
         for centroids in walks(exact, rng, n_clusters=67):
             monkeypatch.setattr(bounds, "FEWEST_NUMBERS", 0)
-            sums = modes.reduce(ModePass(centroids, 0, 0.1))
-            means.reduce(MeanPass(centroids, after))
-            assert all(state.groups.slack.size > 2 for state in modes.memory.states.values())
+            sums = modes.run(ModePass(centroids, 0, 0.1))
+            means.run(MeanPass(centroids, after))
+            assert all(state.groups.slack.size > 2 for state in modes.pass_state.states.values())
             monkeypatch.undo()
-            with MemoryRows(X) as fresh:
-                full = fresh.reduce(ModePass(centroids, 0, 0.1))
-                assert all(state.groups.slack.size == 0 for state in fresh.memory.states.values())
+            with MemoryDataset(X) as fresh:
+                full = fresh.run(ModePass(centroids, 0, 0.1))
+                known = fresh.pass_state.states.values()
+                assert all(state.groups.slack.size == 0 for state in known)
                 np.testing.assert_array_equal(modes.labels(), fresh.labels())
                 np.testing.assert_array_equal(means.labels(), fresh.labels())
             assert sums.totals.tobytes() == full.totals.tobytes()
@@ -151,31 +152,31 @@ def test_centroids_beyond_single_precision_that_come_back(rng, n_features, dtype
     exact = X.astype(np.float64)
     near, far = exact[:2].copy(), exact[:2].copy()
     far[1, 0] = 1e50
-    with MemoryRows(container(X)) as rows:
+    with MemoryDataset(container(X)) as rows:
         for centroids in (far, far + 1e-9, near, far, near):
             with np.errstate(all="ignore"):
-                rows.reduce(ModePass(centroids, 0, 0.1))
+                rows.run(ModePass(centroids, 0, 0.1))
             np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
 
 
 def test_a_pass_that_keeps_labels_leaves_the_bounds_alone(rng):
     X = rng.normal(size=(3000, 3))
     centroids = X[:5].copy()
-    with MemoryRows(X) as rows:
-        rows.reduce(ModePass(centroids, 0, 0.1))
-        rows.reduce(ModePass(centroids + 0.5, 0, 0.1, reassign=False))
-        again = rows.reduce(ModePass(centroids, 0, 0.1))
+    with MemoryDataset(X) as rows:
+        rows.run(ModePass(centroids, 0, 0.1))
+        rows.run(ModePass(centroids + 0.5, 0, 0.1, reassign=False))
+        again = rows.run(ModePass(centroids, 0, 0.1))
         assert again.changed == 0
-        moved = rows.reduce(ModePass(centroids + 0.01, 0, 0.1))
+        moved = rows.run(ModePass(centroids + 0.01, 0, 0.1))
         np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids + 0.01))
     assert moved.searched < 3000
 
 
 def test_another_number_of_clusters_begins_anew(rng):
     X = rng.normal(size=(500, 3))
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         for n_clusters in (4, 1, 6, 6):
-            rows.reduce(ModePass(X[:n_clusters], 0, 0.1))
+            rows.run(ModePass(X[:n_clusters], 0, 0.1))
             np.testing.assert_array_equal(rows.labels(), reference.assign(X, X[:n_clusters]))
 
 
@@ -202,14 +203,14 @@ def test_moves_of_each_centroid_and_of_the_others():
 def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
     X = rng.normal(size=(2500, n_features))
     centroids, after = X[:n_clusters].copy(), None
-    with MemoryRows(X) as rows:
-        rows.reduce(ModePass(centroids, 0, 0.1))
+    with MemoryDataset(X) as rows:
+        rows.run(ModePass(centroids, 0, 0.1))
         for kind in rng.integers(0, 3, size=40):
             centroids = centroids + rng.choice([0.0, 1e-3, 0.05]) * rng.normal(size=centroids.shape)
             if kind == 0:
-                rows.reduce(ModePass(centroids, 0, 0.1, reassign=False))
+                rows.run(ModePass(centroids, 0, 0.1, reassign=False))
                 continue
-            rows.reduce(ModePass(centroids, 0, 0.1) if kind == 1 else MeanPass(centroids, after))
+            rows.run(ModePass(centroids, 0, 0.1) if kind == 1 else MeanPass(centroids, after))
             after = centroids
             np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids))
 
@@ -224,10 +225,10 @@ def test_sparse_rows_are_searched_with_and_without_columns(rng, n_clusters, dtyp
     rows_of = compiled_form(X)
     assert layouts.suiting(rows_of, n_searched=5).columns.size == 0
     assert layouts.suiting(rows_of, n_searched=None).columns.shape == (3000, n_clusters)
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         searched = []
         for _ in range(6):
-            sums = rows.reduce(ModePass(centroids, 0, 0.1))
+            sums = rows.run(ModePass(centroids, 0, 0.1))
             searched.append(sums.searched)
             np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
             centroids = centroids + 1e-4 * rng.normal(size=centroids.shape)
@@ -241,10 +242,10 @@ def test_labels_of_rows_of_any_size(rng, monkeypatch, scale):
         X = (rng.normal(size=(1500, 100)) * scale).astype(dtype)
         exact = X.astype(np.float64)
         centroids = exact[:67].copy()
-        with MemoryRows(X) as rows:
+        with MemoryDataset(X) as rows:
             for _ in range(4):
                 with np.errstate(over="ignore", under="ignore"):
-                    rows.reduce(ModePass(centroids, 0, 0.0))
+                    rows.run(ModePass(centroids, 0, 0.0))
                 np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
                 centroids = centroids + 0.05 * scale * rng.normal(size=centroids.shape)
 
@@ -252,11 +253,11 @@ def test_labels_of_rows_of_any_size(rng, monkeypatch, scale):
 def test_a_pass_that_failed_leaves_no_bounds_behind(rng, monkeypatch):
     X = rng.normal(size=(1000, 3))
     near, far = X[:5].copy(), X[:5] + 100.0
-    with MemoryRows(X) as rows:
-        rows.reduce(ModePass(near, 0, 0.1))
+    with MemoryDataset(X) as rows:
+        rows.run(ModePass(near, 0, 0.1))
         with monkeypatch.context() as patch:
             patch.setattr(mode_pass, "_sweep", None)
             with pytest.raises(TypeError):
-                rows.reduce(ModePass(far, 0, 0.1))
-        rows.reduce(ModePass(far + 1e-6, 0, 0.1))
+                rows.run(ModePass(far, 0, 0.1))
+        rows.run(ModePass(far + 1e-6, 0, 0.1))
         np.testing.assert_array_equal(rows.labels(), reference.assign(X, far + 1e-6))

@@ -3,7 +3,7 @@ import pytest
 import reference
 from scipy import sparse
 
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.shift_pass import LEAF, ShiftPass
 from modeclust.data.spatial_order import spatial_order
 from modeclust.kernels import KERNELS
@@ -12,8 +12,8 @@ NEGLIGIBLE = 80.0
 
 
 def sums_of(X, places, bandwidth, kernel, *, reach=None, n_jobs=1, largest_norm=None, **options):
-    with MemoryRows(X, n_jobs=n_jobs, block_size=3 * LEAF, **options) as rows:
-        step = ShiftPass(
+    with MemoryDataset(X, n_jobs=n_jobs, block_size=3 * LEAF, **options) as rows:
+        pass_ = ShiftPass(
             places,
             KERNELS[kernel],
             bandwidth**-2,
@@ -21,7 +21,7 @@ def sums_of(X, places, bandwidth, kernel, *, reach=None, n_jobs=1, largest_norm=
             NEGLIGIBLE,
             1e3 if largest_norm is None else largest_norm,
         )
-        return rows.reduce(step)
+        return rows.run(pass_)
 
 
 def check(sums, X, places, bandwidth, kernel, rtol=1e-9, **options):

@@ -3,7 +3,7 @@ import pytest
 import reference
 from scipy import sparse
 
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 from modeclust.data.soft_pass import KernelValuePass, SoftPass
 from modeclust.kernels import KERNELS
@@ -39,11 +39,11 @@ def test_sums_agree_with_the_formula(rng, kernel, is_sparse, n_features, bandwid
     weight, scale = rng.integers(0, 3, 700).astype(float), rng.uniform(0.5, 2, 700)
     centroids = X[:4] + 0.05
     inverse = 1 / bandwidth**2
-    home = sparse.csr_array(X) if is_sparse else X
+    form = sparse.csr_array(X) if is_sparse else X
     heights = np.empty_like(Z)
-    with MemoryRows(home, weight=weight, scale=scale, block_size=150) as rows:
-        sums = rows.reduce(SoftPass(centroids, Z, KERNELS[kernel], inverse))
-        rows.reduce(KernelValuePass(centroids, KERNELS[kernel], inverse, heights))
+    with MemoryDataset(form, weight=weight, scale=scale, block_size=150) as rows:
+        sums = rows.run(SoftPass(centroids, Z, KERNELS[kernel], inverse))
+        rows.run(KernelValuePass(centroids, KERNELS[kernel], inverse, heights))
     squares = reference.squared_distances(X, centroids) / scale[:, None] ** 2
     wanted = weight[:, None] * reference.PROFILES[kernel](squares * inverse)
     np.testing.assert_allclose(heights, wanted, rtol=1e-9, atol=1e-300)
@@ -56,10 +56,10 @@ def test_sums_agree_with_the_formula(rng, kernel, is_sparse, n_features, bandwid
 def test_one_hot_memberships_are_a_mode_step(rng):
     X = rng.normal(size=(500, 3))
     centroids = X[:5].copy()
-    with MemoryRows(X, n_clusters=5) as rows:
-        hard = rows.reduce(ModePass(centroids, 0, 1.0))
+    with MemoryDataset(X, n_clusters=5) as rows:
+        hard = rows.run(ModePass(centroids, 0, 1.0))
         Z = np.eye(5)[rows.labels()]
-        soft = rows.reduce(SoftPass(centroids, Z, 0, 1.0))
+        soft = rows.run(SoftPass(centroids, Z, 0, 1.0))
     np.testing.assert_allclose(soft.moved(centroids), hard.moved(centroids), rtol=1e-12)
     assert soft.objective == pytest.approx(hard.objective, rel=1e-12)
 
@@ -68,16 +68,16 @@ def test_a_cluster_without_members_stays(rng):
     X = rng.normal(size=(50, 2))
     centroids = np.array([[0.0, 0.0], [7.0, 7.0]])
     Z = np.tile([1.0, 0.0], (50, 1))
-    with MemoryRows(X) as rows:
-        moved = rows.reduce(SoftPass(centroids, Z, 0, 1.0)).moved(centroids)
+    with MemoryDataset(X) as rows:
+        moved = rows.run(SoftPass(centroids, Z, 0, 1.0)).moved(centroids)
     assert moved[1].tolist() == [7.0, 7.0]
 
 
 def test_a_far_member_alone_is_found_without_underflow():
     X = np.array([[0.0], [100.0], [101.0]])
     Z = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    with MemoryRows(X) as rows:
-        moved = rows.reduce(SoftPass(np.zeros((2, 1)), Z, 0, 1.0)).moved(np.zeros((2, 1)))
+    with MemoryDataset(X) as rows:
+        moved = rows.run(SoftPass(np.zeros((2, 1)), Z, 0, 1.0)).moved(np.zeros((2, 1)))
     np.testing.assert_allclose(moved.ravel(), [0.0, 100.0])
 
 
@@ -86,7 +86,7 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
     Z = memberships_of(rng, 3000, 3)
     found = []
     for n_jobs in (1, 2, 5):
-        with MemoryRows(X, n_jobs=n_jobs, block_size=200) as rows:
-            sums = rows.reduce(SoftPass(X[:3].astype(np.float64), Z, 0, 1.0))
+        with MemoryDataset(X, n_jobs=n_jobs, block_size=200) as rows:
+            sums = rows.run(SoftPass(X[:3].astype(np.float64), Z, 0, 1.0))
         found.append((sums.totals.tobytes(), sums.mass.tobytes(), sums.objective))
     assert found[0] == found[1] == found[2]

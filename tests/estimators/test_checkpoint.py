@@ -18,7 +18,7 @@ from sklearn.datasets import make_blobs
 from modeclust import KModes, LaplacianKModes, __version__, load
 from modeclust.algorithms import homotopy
 from modeclust.algorithms.bandwidth import choose_bandwidth
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.estimators.checkpoint import (
     CHECKPOINT,
     Checkpoint,
@@ -115,7 +115,7 @@ def few_samples(monkeypatch):
 
 @pytest.fixture
 def passes(monkeypatch):
-    return Interrupter(monkeypatch, MemoryRows, "reduce")
+    return Interrupter(monkeypatch, MemoryDataset, "run")
 
 
 interrupt = interrupts(fit)

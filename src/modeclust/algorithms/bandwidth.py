@@ -18,8 +18,8 @@ from modeclust.algorithms.neighbors import (
     rows_of,
 )
 from modeclust.algorithms.solve import spread
-from modeclust.data.dataset import Rows
-from modeclust.data.memory import MemoryRows, thread_count
+from modeclust.data.dataset import Dataset
+from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import is_mapped
 from modeclust.data.sample import Sample
@@ -113,7 +113,7 @@ def global_bandwidth(
         chosen = _choose(len(weight), min(n_samples, LIKELIHOOD_ROWS), rng)
         bandwidth = likelihood_bandwidth(Sample(rows_of(X, chosen), weight[chosen]), len(weight))
     else:
-        with MemoryRows(X, weight=weight) as rows:
+        with MemoryDataset(X, weight=weight) as rows:
             bandwidth = normal_bandwidth(rows, multiplicity(weight).sum(), rule)
     if bandwidth > 0:
         return bandwidth
@@ -263,7 +263,7 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     return float(bandwidth * (len(sample.weight) / n_rows) ** (1 / (n_features + 4)))
 
 
-def normal_bandwidth(rows: Rows, n_rows: float, rule: str) -> float:
+def normal_bandwidth(rows: Dataset, n_rows: float, rule: str) -> float:
     """Return Scott's or Silverman's rule for one bandwidth in all directions.
 
     `n_rows` counts rows as often as their weights say.

@@ -20,14 +20,14 @@ from modeclust.algorithms.bandwidth import (
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
 from modeclust.data.dask.chunk import Chunk
 from modeclust.data.dask.chunks import Column, computed, merged, on_workers, persisted, sent
-from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.sample import Sample
 
 Doubles = npt.NDArray[np.float64]
 
 
 def choose_chunked_bandwidth(
-    rows: DaskRows,
+    rows: DaskDataset,
     rule: str | float,
     *,
     local: bool,
@@ -56,7 +56,7 @@ def choose_chunked_bandwidth(
 
 
 def _global(
-    rows: DaskRows, rule: str, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+    rows: DaskDataset, rule: str, n_neighbors: int, n_samples: int, rng: np.random.RandomState
 ) -> float:
     if rule == "knn":
         bandwidth = _mean_distance(rows, rows.sample(n_samples, rng), n_neighbors)
@@ -90,7 +90,7 @@ class Nearest:
         self.times = np.take_along_axis(times, order, axis=1)
 
 
-def _mean_distance(rows: DaskRows, queries: Sample, n_neighbors: int) -> float:
+def _mean_distance(rows: DaskDataset, queries: Sample, n_neighbors: int) -> float:
     """Return the mean distance of rows to their neighbours among all."""
     are_whole = rows.weight is None or rows.weight.is_whole
     there = sent(queries.X)
@@ -117,7 +117,7 @@ def _nearest(chunk: Chunk, queries: Any, n_wanted: int, are_whole: bool) -> Near
 
 
 def _local_scales(
-    rows: DaskRows, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+    rows: DaskDataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
 ) -> Column:
     """Return each row's distance to its neighbour in a sample, over the mean one."""
     drawn = rows.draw(n_samples, rng)

@@ -16,7 +16,7 @@ from modeclust.algorithms.solve import (
     solve_onward,
     spread,
 )
-from modeclust.data.dataset import Rows
+from modeclust.data.dataset import Dataset
 from modeclust.data.mode_pass import ModePass
 
 # A move of the centroids below this share of a cluster's radius counts as nearly still.
@@ -25,7 +25,7 @@ LARGEST_START = 1.7e308
 
 
 def restart_kmeans(
-    rows: Rows, seeds: Iterable[Centers], *, max_iter: int, tol: float
+    rows: Dataset, seeds: Iterable[Centers], *, max_iter: int, tol: float
 ) -> Iterator[State]:
     """Yield the state that K-means reaches from each of the `seeds`."""
     tolerance = tol * spread(rows)
@@ -34,7 +34,7 @@ def restart_kmeans(
 
 
 def follow(
-    rows: Rows,
+    rows: Dataset,
     centroids: Centers,
     bandwidths: npt.NDArray[np.float64],
     *,
@@ -76,7 +76,7 @@ def schedule(start: float, target: float, n_bandwidths: int) -> npt.NDArray[np.f
     return np.geomspace(start, target, n_bandwidths) if n_bandwidths > 1 else np.array([target])
 
 
-def automatic_start(rows: Rows, means: State, kernel: int, target: float) -> float:
+def automatic_start(rows: Dataset, means: State, kernel: int, target: float) -> float:
     """Return a bandwidth at which the K-means centroids are still nearly still.
 
     The first of r, sqrt(2) r, 2 r, ... at which one mode step takes no centroid farther than
@@ -88,8 +88,8 @@ def automatic_start(rows: Rows, means: State, kernel: int, target: float) -> flo
     radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
     bandwidth = radius
     while bandwidth > 0:
-        step = ModePass(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
-        if largest_move(still, rows.reduce(step).moved(means.centroids)) <= NEARLY_STILL * radius:
+        pass_ = ModePass(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
+        if largest_move(still, rows.run(pass_).moved(means.centroids)) <= NEARLY_STILL * radius:
             break
         bandwidth *= np.sqrt(2)
     return max(bandwidth, min(2 * target, LARGEST_START))

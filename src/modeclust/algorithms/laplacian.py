@@ -17,9 +17,9 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from modeclust.algorithms.solve import Centers, State, inverse_square, largest_move
-from modeclust.data.dataset import Rows
+from modeclust.data.dataset import Dataset
 from modeclust.data.graph_pass import BoundPass, LaplacianPass, ProjectPass
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.soft_pass import KernelValuePass, SoftPass
 
 Doubles = npt.NDArray[np.float64]
@@ -42,12 +42,12 @@ SMOOTH_DEGREE = 10.0
 class Graph:
     """Affinities, open to passes."""
 
-    rows: MemoryRows  # of W
+    rows: MemoryDataset  # of W
     degrees: Doubles  # (N,)
     lonely: npt.NDArray[np.int64]  # rows without edges
 
     @classmethod
-    def of(cls, rows: MemoryRows) -> "Graph":
+    def of(cls, rows: MemoryDataset) -> "Graph":
         """Return the graph of symmetric affinities that are open."""
         degrees = np.asarray(rows.X.sum(axis=1), dtype=np.float64).ravel()
         lonely = np.flatnonzero(degrees == 0)
@@ -92,7 +92,7 @@ class Smoother:
         """Return the smoothing that suits a start, with the sum of the rows' weights."""
         raise NotImplementedError
 
-    def start(self, rows: Rows, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, rows: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
         """Return memberships from which to look for better ones; `rows` are those of the data."""
         return memberships
 
@@ -115,7 +115,7 @@ class GradientSmoother(Smoother):
         cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
-    def start(self, rows: Rows, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, rows: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
         """Return the same, with each row without edges where it is best: in the nearest cluster.
 
         Far from all centroids, where the kernel vanishes, a gradient would not take it there.
@@ -137,7 +137,7 @@ class GradientSmoother(Smoother):
         products_before[:] = products
         pace, momentum = 1.0, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            step = ProjectPass(
+            pass_ = ProjectPass(
                 now,
                 before,
                 products,
@@ -149,7 +149,7 @@ class GradientSmoother(Smoother):
                 momentum,
                 following,
             )
-            graph.rows.reduce(step)
+            graph.rows.run(pass_)
             lower = self._multiply(following, heights, products_next)
             if lower > energy and momentum > 0.0:
                 pace, momentum = 1.0, 0.0
@@ -170,8 +170,8 @@ class GradientSmoother(Smoother):
         return self._multiply(memberships, heights, np.empty_like(memberships))
 
     def _multiply(self, memberships: Doubles, heights: Doubles, products: Doubles) -> float:
-        step = LaplacianPass(memberships, heights, self.smoothing, products)
-        return self.graph.rows.reduce(step).value
+        pass_ = LaplacianPass(memberships, heights, self.smoothing, products)
+        return self.graph.rows.run(pass_).value
 
 
 class BoundSmoother(Smoother):
@@ -215,15 +215,15 @@ class BoundSmoother(Smoother):
     def _update(
         self, memberships: Doubles, heights: Doubles, damping: float, following: Doubles
     ) -> float:
-        step = BoundPass(memberships, heights, self.smoothing, damping, following)
-        return self.graph.rows.reduce(step).value
+        pass_ = BoundPass(memberships, heights, self.smoothing, damping, following)
+        return self.graph.rows.run(pass_).value
 
 
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
 
 
 def follow_soft(
-    rows: Rows,
+    rows: Dataset,
     smoother: Smoother,
     centroids: Centers,
     memberships: Doubles,
@@ -255,7 +255,7 @@ def follow_soft(
 
 
 def solve_soft(
-    rows: Rows,
+    rows: Dataset,
     smoother: Smoother,
     centroids: Centers,
     memberships: Doubles,
@@ -276,18 +276,18 @@ def solve_soft(
     while len(history) < max_iter and residual > tol * bandwidth:
         start = centroids
         for _ in range(MOST_MODE_STEPS):
-            moved = rows.reduce(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
+            moved = rows.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
             move = largest_move(centroids, moved)
             centroids = moved
             if move <= tol * bandwidth:
                 break
-        rows.reduce(KernelValuePass(centroids, kernel, inverse, heights))
+        rows.run(KernelValuePass(centroids, kernel, inverse, heights))
         memberships = smoother.start(rows, centroids, memberships)
         memberships, energy = smoother.solve(memberships, heights)
         history.append(-energy)
         residual = largest_move(start, centroids)
     labels = hard_labels(rows, centroids, memberships)
-    sums = rows.reduce(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+    sums = rows.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
@@ -310,7 +310,7 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
     return np.asarray(np.eye(n_clusters)[labels])
 
 
-def hard_labels(rows: Rows, centroids: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
+def hard_labels(rows: Dataset, centroids: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
     """Return the cluster that each row belongs to most; of several, the nearest."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
@@ -321,9 +321,9 @@ def hard_labels(rows: Rows, centroids: Centers, memberships: Doubles) -> npt.NDA
 
 
 def _nearest(
-    rows: Rows, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+    rows: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
     """Return the nearest centroid of some rows, of those `among` which it is sought."""
-    with MemoryRows(rows.take(indices).X, n_jobs=1) as some:
+    with MemoryDataset(rows.take(indices).X, n_jobs=1) as some:
         distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

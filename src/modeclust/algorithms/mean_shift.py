@@ -13,7 +13,7 @@ from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust.algorithms.neighbors import openmp_threads
 from modeclust.algorithms.solve import inverse_square
-from modeclust.data.dataset import Rows
+from modeclust.data.dataset import Dataset
 from modeclust.data.shift_pass import ShiftPass
 from modeclust.kernels import EPANECHNIKOV
 
@@ -50,7 +50,7 @@ SMALLEST = 1e-12
 class Density:
     """The kernel density of some rows at one bandwidth, over the sum of their weights."""
 
-    rows: Rows
+    rows: Dataset
     kernel: int
     bandwidth: float
     weight: float  # the sum of all
@@ -74,7 +74,7 @@ class Density:
 
     def shift(self, places: Places, reach: Vector) -> tuple[Places, Vector, Vector]:
         """Return where mean-shift takes each place, the density there, and its reach."""
-        step = ShiftPass(
+        shift_pass = ShiftPass(
             places,
             self.kernel,
             inverse_square(self.bandwidth),
@@ -82,7 +82,7 @@ class Density:
             min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.rows.n_rows), 600.0),
             self.largest_norm,
         )
-        sums = self.rows.reduce(step)
+        sums = self.rows.run(shift_pass)
         # Of equal rows it is 1, but for rounding.
         return sums.moved(places), np.minimum(sums.density / self.weight, 1.0), sums.smallest
 

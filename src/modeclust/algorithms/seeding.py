@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from modeclust.algorithms.solve import Centers
-from modeclust.data.dataset import Rows
+from modeclust.data.dataset import Dataset
 from modeclust.data.sample import Sample
 
 # Seeds are drawn from all rows up to this many, or from this many for each cluster, and
@@ -15,7 +15,7 @@ ROWS_FOR_SEEDS = 4096
 ROWS_FOR_SEEDS_PER_CLUSTER = 50
 
 
-def distinct_rows(rows: Rows, n_clusters: int, rng: np.random.RandomState) -> Sample:
+def distinct_rows(rows: Dataset, n_clusters: int, rng: np.random.RandomState) -> Sample:
     """Return distinct rows to draw seeds from: at least `n_clusters`, or an error."""
     wanted = max(ROWS_FOR_SEEDS, ROWS_FOR_SEEDS_PER_CLUSTER * n_clusters)
     pool = rows.sample(wanted, rng).distinct(in_place=True)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from modeclust.algorithms.relaxation import Relaxation
 from modeclust.data.bounds import row_distances
-from modeclust.data.dataset import Rows
+from modeclust.data.dataset import Dataset
 from modeclust.data.farthest_pass import FarthestPass
 from modeclust.data.mean_pass import MeanPass, MeanSums
 from modeclust.data.mode_pass import ModePass, ModeSums
@@ -52,10 +52,10 @@ class State(NamedTuple):
     reference: npt.NDArray[np.float64] | None = None
 
 
-class ModeRows(Protocol):
+class SupportsModePasses(Protocol):
     """What `solve` asks of rows: a mode step."""
 
-    def reduce(self, step: ModePass) -> ModeSums:
+    def run(self, pass_: ModePass) -> ModeSums:
         """Do one pass over the rows."""
 
 
@@ -65,7 +65,7 @@ def inverse_square(bandwidth: float) -> float:
 
 
 def solve(
-    rows: ModeRows,
+    rows: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
     *,
@@ -95,7 +95,7 @@ def solve(
 
 
 def solve_onward(
-    rows: ModeRows,
+    rows: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
     opening: ModeSums | None,
@@ -114,11 +114,11 @@ def solve_onward(
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = opening or rows.reduce(ModePass(centroids, kernel, scale))
+    sums = opening or rows.run(ModePass(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
         for _ in range(mean_shift_iter - 1):
-            moved = rows.reduce(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
+            moved = rows.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
         moves = row_distances(centroids, moved)
         residual = float(moves.max())
@@ -129,18 +129,18 @@ def solve_onward(
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
         if n_iter == max_iter and next_bandwidth is not None:
-            step = ModePass(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
-            onward = rows.reduce(step)
+            pass_ = ModePass(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
+            onward = rows.run(pass_)
             # A pass of its own at the next bandwidth would change no label.
             return (
                 _state(bandwidth, centroids, onward, n_iter, residual, converged, there=True),
                 replace(onward, changed=0),
             )
-        sums = rows.reduce(ModePass(centroids, kernel, scale))
+        sums = rows.run(ModePass(centroids, kernel, scale))
     return _state(bandwidth, centroids, sums, n_iter, residual, converged), None
 
 
-def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
+def solve_kmeans(rows: Dataset, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
     """Run Lloyd's K-means from `centroids`, by scikit-learn's rules.
 
     It stops when no label changes, when the squared moves of all centroids sum to at most
@@ -168,17 +168,17 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
 class RunningMeans:
     """The sums of K-means, kept up to date by what each pass changes."""
 
-    def __init__(self, rows: Rows, centroids: Centers) -> None:
+    def __init__(self, rows: Dataset, centroids: Centers) -> None:
         self._rows = rows
         self._centroids = centroids
-        self.sums = rows.reduce(MeanPass(centroids))
+        self.sums = rows.run(MeanPass(centroids))
         self.changed = rows.n_rows
         self._n_rows = self.sums.counts.sum()
         self._largest = self.sums.mass.copy()
 
     def assign(self, centroids: Centers) -> None:
         """Assign all rows to new centroids."""
-        change = self._rows.reduce(MeanPass(centroids, after=self._centroids))
+        change = self._rows.run(MeanPass(centroids, after=self._centroids))
         self.changed = change.changed
         self._centroids = centroids
         self.sums.merge(change)
@@ -186,8 +186,8 @@ class RunningMeans:
         self.sums.mass[empty] = 0.0
         self.sums.totals[empty] = 0.0
         self._largest = np.maximum(self._largest, self.sums.mass)
-        # What left a cluster of which little is left also left its rounding; and a home of
-        # rows that lost what it knew of some of them has added those once more.
+        # Rounding errors remain where most rows left a cluster; and a dataset that lost the
+        # labels of some rows has added those rows twice.
         worn = np.any(self.sums.mass < WORN * self._largest, where=~empty)
         if worn or self.sums.counts.sum() != self._n_rows:
             self._renew()
@@ -206,13 +206,13 @@ class RunningMeans:
         return drifted
 
     def _renew(self) -> None:
-        self.sums = self._rows.reduce(MeanPass(self._centroids))
+        self.sums = self._rows.run(MeanPass(self._centroids))
         self._largest = self.sums.mass.copy()
 
 
-def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
+def evaluate(rows: Dataset, state: State, centroids: Centers, kernel: int) -> State:
     """Return `state` with other centroids, and what a pass at its bandwidth measures there."""
-    sums = rows.reduce(ModePass(centroids, kernel, inverse_square(state.bandwidth)))
+    sums = rows.run(ModePass(centroids, kernel, inverse_square(state.bandwidth)))
     return restate(state, centroids, sums)
 
 
@@ -221,10 +221,10 @@ def restate(state: State, centroids: Centers, sums: ModeSums) -> State:
     return _state(state.bandwidth, centroids, sums, state.n_iter, state.residual, state.converged)
 
 
-def assign(rows: Rows, centroids: Centers) -> ModeSums:
+def assign(rows: Dataset, centroids: Centers) -> ModeSums:
     """Give each row the label of its nearest centroid, and return the sums of K-means."""
     # Every kernel pulls by 1 at t = 0, so that any of them will do.
-    return rows.reduce(ModePass(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
+    return rows.run(ModePass(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
 
 
 def largest_move(before: Centers, after: Centers) -> float:
@@ -238,7 +238,7 @@ def _sizes(centroids: Centers) -> npt.NDArray[np.float64]:
     return sizes
 
 
-def spread(rows: Rows) -> float:
+def spread(rows: Dataset) -> float:
     """Return the weighted variance of the rows, averaged over the features."""
     origin = np.zeros((1, rows.n_features))
     mean = assign(rows, origin).moved(origin)
@@ -251,13 +251,13 @@ def spread(rows: Rows) -> float:
     return float(inertia / sums.mass[0] / rows.n_features)
 
 
-def _refill_empty(rows: Rows, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
+def _refill_empty(rows: Dataset, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
     """Return sums in which the rows farthest from their centroids refill empty clusters."""
     empty = np.flatnonzero(sums.mass == 0)
     if len(empty) == 0:
         return sums, False
     sums = copy.deepcopy(sums)
-    farthest = rows.reduce(FarthestPass(centroids, len(empty)))
+    farthest = rows.run(FarthestPass(centroids, len(empty)))
     donors = rows.labels_at(farthest.indices)
     points = rows.take(farthest.indices).dense()
     for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.solve import Centers, State, inverse_square, restate, solve
-from modeclust.data.dataset import Rows
+from modeclust.data.dataset import Dataset
 from modeclust.data.mode_pass import ModePass, ModeSums
 
 # A past of n rows is multiplied by (n / (n + m))^FADING when m more come. What is left of the
@@ -69,19 +69,19 @@ class Past:
 class Joined:
     """Rows, and sums of others that come before them in each mode step."""
 
-    def __init__(self, past: ModeSums, rows: Rows) -> None:
+    def __init__(self, past: ModeSums, rows: Dataset) -> None:
         self._past = past
         self._rows = rows
 
-    def reduce(self, step: ModePass) -> ModeSums:
+    def run(self, pass_: ModePass) -> ModeSums:
         """Do one pass over the rows, and return the sums of all."""
         sums = copy.deepcopy(self._past)
-        sums.merge(self._rows.reduce(step))
+        sums.merge(self._rows.run(pass_))
         return sums
 
 
 def absorb(
-    rows: Rows,
+    rows: Dataset,
     weight: float,
     past: Past,
     bandwidth: float,
@@ -107,7 +107,7 @@ def absorb(
         mean_shift_iter=mean_shift_iter,
         tol=tol,
     )
-    batch = rows.reduce(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
+    batch = rows.run(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
     sums.merge(batch)
     onward = replace(
         past,

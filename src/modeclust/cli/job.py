@@ -46,7 +46,7 @@ class Fit(NamedTuple):
     # The commonest class of each cluster and its share of the rows, where there are classes.
     commonest: "list[tuple[str | None, float | None]] | None"
 
-    def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def to_original(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return centroids in the units of the data."""
         return centers if self.scaling is None else self.scaling.inverse_transform(centers)
 

@@ -1,7 +1,7 @@
-"""The seam between algorithms and data: what a home of rows offers, what a pass needs.
+"""The interface between the algorithms and the data.
 
-No algorithm mentions threads, files or clusters, and no home of rows mentions an
-algorithm: a step is all that passes between them.
+An algorithm defines a `Pass`. A `Dataset` runs it over its rows, block by block, and merges the
+partial sums. No algorithm mentions threads, files or Dask, and no dataset mentions an algorithm.
 """
 
 from typing import Any, Protocol, Self, TypeVar
@@ -13,55 +13,65 @@ from modeclust.data.blocks import Block
 from modeclust.data.sample import Sample
 
 
-class Partials(Protocol):
-    """What a pass leaves of some rows. Merging is associative."""
+class PartialSums(Protocol):
+    """The result of a pass over some of the rows. Merging is associative."""
 
     def merge(self, other: Self, /) -> None:
-        """Add what was left of the rows that come next."""
+        """Add the result for the rows that follow."""
 
 
-P = TypeVar("P", bound=Partials)
+P = TypeVar("P", bound=PartialSums)
 
 
-class Step(Protocol[P]):
-    """What one pass over the rows does with a block. It must not depend on its home.
+class Pass(Protocol[P]):
+    """What to compute from each block of rows. It must not depend on the kind of dataset.
 
-    One that gives rows the labels of their nearest centroids has these as `centroids`, and says
-    so by a true `assigns`: homes that may lose labels find them again from there.
+    A pass that assigns each row to its nearest centroid has the attributes `centroids` and
+    ``assigns = True``. A dataset that loses the labels of some rows recomputes them from there.
     """
 
     def start(self) -> P:
-        """Return what a pass over no rows leaves."""
+        """Return the partial sums of no rows."""
 
-    def add(self, block: Block, partials: P, /) -> None:
-        """Add one block to `partials`."""
-
-
-def step_assigns(step: Any) -> bool:
-    """Return whether a step gives the rows the labels of its nearest centroids."""
-    return bool(getattr(step, "assigns", False))
+    def add(self, block: Block, partial_sums: P, /) -> None:
+        """Add one block to `partial_sums`."""
 
 
-class Rows(Protocol):
-    """The data, wherever they live, as the algorithms see them."""
+def pass_assigns(pass_: Any) -> bool:
+    """Return whether a pass assigns each row to its nearest centroid."""
+    return bool(getattr(pass_, "assigns", False))
+
+
+class Dataset(Protocol):
+    """The rows with their weights and local scales, in memory, in a file or on Dask workers."""
 
     n_rows: int
     n_features: int
+    dtype: np.dtype[Any]  # in which the rows are read: float32 or float64
+    is_sparse: bool
+    weight: Any  # sample weights of the rows, in a form of the dataset's own
 
-    def reduce(self, step: Step[P]) -> P:
-        """Do one pass over the rows."""
+    @property
+    def total_weight(self) -> float:
+        """The sum of the sample weights."""
+
+    def set_relative_scale(self, scale: Any, /) -> float:
+        """Set the local scales, divided by their weighted mean, and return that mean."""
+
+    def run(self, pass_: Pass[P], /) -> P:
+        """Run a pass over all rows, and return its merged result."""
 
     def labels(self) -> npt.NDArray[np.int32]:
-        """Return each row's label by the last pass that assigned."""
+        """Return the label of each row by the last pass that assigned labels."""
 
-    def labels_at(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Return the labels of some rows."""
+    def labels_at(self, indices: npt.NDArray[np.int64], /) -> npt.NDArray[np.int32]:
+        """Return the labels of the rows at `indices`."""
 
-    def take(self, indices: npt.NDArray[np.int64]) -> Sample:
-        """Return some rows."""
+    def take(self, indices: npt.NDArray[np.int64], /) -> Sample:
+        """Return the rows at `indices` with their weights."""
 
-    def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
-        """Return rows drawn at random."""
+    def sample(self, n_rows: int, rng: np.random.RandomState, /) -> Sample:
+        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
 
     def distinct(self) -> Sample:
-        """Return one row for each distinct row."""
+        """Return each distinct row once, with the total weight of its copies."""

@@ -1,6 +1,6 @@
 """Passes over the rows of a neighbour graph, which smooth memberships.
 
-The graph W is a home of rows like any other: a symmetric CSR matrix, one row for each row of the
+The graph W is a dataset like any other: a symmetric CSR matrix, one row for each row of the
 data. All arrays are (N, K), and each block writes its own part of them.
 """
 

@@ -1,4 +1,4 @@
-"""Rows in this machine's memory, or mapped into it from a file."""
+"""A dataset in the memory of this machine, or mapped into it from a file."""
 
 import os
 from collections import deque
@@ -15,7 +15,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from modeclust.compiled import compiled
 from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
-from modeclust.data.dataset import P, Step
+from modeclust.data.dataset import P, Pass
 from modeclust.data.reading import (
     CentroidLayouts,
     Centroids,
@@ -33,39 +33,39 @@ T = TypeVar("T")
 NOTHING = np.empty(0)
 
 
-class Memory(NamedTuple):
-    """What is known of rows between passes."""
+class PassState(NamedTuple):
+    """What a dataset keeps of its rows between passes."""
 
     labels: npt.NDArray[np.int32]
-    states: dict[int, BlockState]  # by the first row of each block, with views of the labels
+    states: dict[int, BlockState]  # by the first row of each block; hold views of the labels
 
 
-class MemoryRows:
-    """The rows of an ndarray, a CSR matrix or a memory-mapped file, and passes over them.
+class MemoryDataset:
+    """The rows of an ndarray, a CSR matrix or a memory-mapped file.
 
-    Use it as a context manager: its threads live as long as it is open.
+    Use it as a context manager: its threads end with the context.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features), or CSR matrix in canonical form
-        Finite numbers. Float32 and float64 in C order are read in place; a block of
-        anything else is converted while it is worked on.
+        Finite numbers. Float32 and float64 in C order are read in place. Anything else is
+        converted block by block.
     weight : ndarray of shape (n_rows,), optional
         Sample weights q >= 0; 1 by default.
     scale : ndarray of shape (n_rows,), optional
         Local scales s > 0; 1 by default. `set_scale` gives them later.
     n_clusters : int, default=1
-        How many centroids the passes will have: it sets the size of a block.
+        Number of centroids of the passes; it determines the block size.
     n_jobs : int, optional
         Number of threads, as `thread_count` understands it.
     block_size : int, optional
-        Rows of a block, where a pass takes long for each of them.
+        Number of rows per block, for passes that take long per row.
     n_blocks : int, default=16
-        How many blocks there are to be, if rows are not too few, to keep threads busy.
+        Number of blocks to aim for, to keep all threads busy.
     first_row : int, default=0
-        The place of the first row, where these are a part of others.
-    memory : Memory, optional
-        That of an earlier home of the same rows.
+        Index of the first row, if these rows are a part of a larger dataset.
+    pass_state : PassState, optional
+        The state of an earlier dataset with the same rows.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class MemoryRows:
         block_size: int | None = None,
         n_blocks: int = 16,
         first_row: int = 0,
-        memory: Memory | None = None,
+        pass_state: PassState | None = None,
     ) -> None:
         self.is_sparse = is_sparse(X)
         self.dtype = working_dtype(X.dtype)
@@ -93,14 +93,14 @@ class MemoryRows:
         )
         self._edges = list(block_edges(self.n_rows, size))
         self._first_row = first_row
-        self.memory = memory or self._no_memory()
+        self.pass_state = pass_state or self._new_pass_state()
         self._n_threads = min(thread_count(n_jobs), len(self._edges))
         self._pool: ThreadPoolExecutor | None = None
 
-    def _no_memory(self) -> Memory:
+    def _new_pass_state(self) -> PassState:
         labels = np.full(self.n_rows, -1, dtype=np.int32)
         states = {first: BlockState.of(labels[first:last]) for first, last in self._edges}
-        return Memory(labels, states)
+        return PassState(labels, states)
 
     def __enter__(self) -> Self:
         if self._n_threads > 1:
@@ -118,43 +118,43 @@ class MemoryRows:
         return float(self.weight.sum()) if self.weight.size else float(self.n_rows)
 
     def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
-        """Give each row a local scale, or all the scale 1."""
+        """Set the local scales; None stands for 1."""
         self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
         self._negligible = negligible_excess(self.weight, self.inverse_squared_scale)
 
     def set_relative_scale(self, scale: npt.NDArray[np.float64]) -> float:
-        """Give each row a local scale over their mean by the weights, and return the mean."""
+        """Set the local scales, divided by their weighted mean, and return that mean."""
         mean = float(np.average(scale, weights=self.weight if self.weight.size else None))
         self.set_scale(scale / mean)
         return mean
 
-    def reduce(self, step: Step[P]) -> P:
-        """Do one pass over the rows, and return what it leaves of all of them."""
+    def run(self, pass_: Pass[P]) -> P:
+        """Run a pass over all rows, and return its merged result."""
 
         def add(block: Block) -> P:
-            partials = step.start()
-            step.add(block, partials)
-            return partials
+            partial_sums = pass_.start()
+            pass_.add(block, partial_sums)
+            return partial_sums
 
         total: P | None = None
 
-        def take(partials: P) -> None:
+        def merge(partial_sums: P) -> None:
             nonlocal total
             if total is None:
-                total = partials
+                total = partial_sums
             else:
-                total.merge(partials)
+                total.merge(partial_sums)
 
-        self._for_each_block(add, take)
-        return step.start() if total is None else total
+        self._for_each_block(add, merge)
+        return pass_.start() if total is None else total
 
     def labels(self) -> npt.NDArray[np.int32]:
-        """Return each row's label by the last pass that assigned."""
-        return self.memory.labels.copy()
+        """Return the label of each row by the last pass that assigned labels."""
+        return self.pass_state.labels.copy()
 
     def labels_at(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Return the labels of some rows."""
-        return self.memory.labels[indices]
+        """Return the labels of the rows at `indices`."""
+        return self.pass_state.labels[indices]
 
     def take(self, indices: npt.NDArray[np.int64]) -> Sample:
         """Return the rows at `indices` with their weights."""
@@ -163,26 +163,25 @@ class MemoryRows:
         return Sample(X if self.is_sparse else np.asarray(X, dtype=self.dtype), weight)
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
-        """Return `n_rows` rows of positive weight, without replacement, or all if fewer."""
+        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
         present = self._present()
         if n_rows < len(present):
-            # In memory for those that are drawn alone.
+            # Takes memory only for the rows that are drawn.
             drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
             present = present[np.sort(drawn)]
         return self.take(present)
 
     def distinct(self) -> Sample:
-        """Return one row for each distinct row of all, weighted by all of its kind.
+        """Return each distinct row once, with the total weight of its copies.
 
-        It reads all rows but copies few; for data of which a sample has too few distinct
-        rows.
+        It reads all rows but copies few. Use it where a sample has too few distinct rows.
         """
         parts: list[npt.NDArray[np.float64]] = []
         self._for_each_block(lambda block: keys_of(block.X, self.n_features), parts.append)
         keys = np.concatenate(parts)
         present = self._present()
         _, first, kind = np.unique(keys[present], return_index=True, return_inverse=True)
-        # A few rows may have the key of the first of a kind, and not be equal to it.
+        # A few rows may share the key of another row without being equal to it.
         others = [
             present[rows][~equal_rows(self.X[present[rows]], self.X[present[first[kind[rows]]]])]
             for rows in map(np.arange, *zip(*block_edges(len(present), 4096), strict=True))
@@ -196,7 +195,7 @@ class MemoryRows:
         return Sample(self.take(indices).X, weights).distinct()
 
     def _present(self) -> npt.NDArray[np.int64]:
-        """Return the rows of positive weight; one of weight 0 is as good as missing."""
+        """Return the indices of the rows of positive weight; others count as missing."""
         return np.flatnonzero(self.weight) if self.weight.size else np.arange(self.n_rows)
 
     def distances(self, centroids: npt.NDArray[np.float64]) -> Floats:
@@ -215,7 +214,7 @@ class MemoryRows:
         return out
 
     def _for_each_block(self, work: Callable[[Block], T], take: Callable[[T], Any]) -> None:
-        """Do `work` on each block, and `take` what it returns in the order of the blocks."""
+        """Call `work` on each block, and `take` on the results in the order of the blocks."""
         if self._pool is None:
             for edges in self._edges:
                 take(work(self._block(*edges)))
@@ -239,7 +238,7 @@ class MemoryRows:
                         take(done.pop(n_taken))
                         n_taken += 1
 
-        # Each thread takes the next block that is left: one task a thread, not one a block.
+        # One task per thread, not per block: each thread takes the next block that is left.
         for task in [self._pool.submit(run) for _ in range(self._n_threads)]:
             task.result()
 
@@ -250,7 +249,7 @@ class MemoryRows:
             X=compiled_form(self.X, rows, self.dtype),
             weight=self.weight[rows],
             inverse_squared_scale=self.inverse_squared_scale[rows],
-            state=self.memory.states[first],
+            state=self.pass_state.states[first],
             negligible=self._negligible,
         )
 
@@ -258,10 +257,11 @@ class MemoryRows:
 def negligible_excess(
     weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
 ) -> float:
-    """Return how far t must be above the smallest one for a row not to matter.
+    """Return how far t must be above the smallest t for a row to be negligible.
 
-    A gaussian weight of exp(-50) of another: a million of such rows do not change the last bit
-    of its sum. More, where sample weights or scales make up for it; not beyond what `exp` takes.
+    At 100, a gaussian weight is exp(-50) of the largest: a million such rows do not change the
+    last bit of the sum. Unequal sample weights and scales raise the limit, up to 600, beyond which
+    `exp` underflows.
     """
     return min(100.0 + weight_spread(weight, inverse_squared_scale), 600.0)
 
@@ -269,7 +269,7 @@ def negligible_excess(
 def weight_spread(
     weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
 ) -> float:
-    """Return by how much t must differ to make up for all that sample weights and scales do."""
+    """Return the largest difference of t that sample weights and scales can compensate."""
     spread = 0.0
     for factors in (weight, inverse_squared_scale):
         positive = factors[factors > 0]
@@ -293,14 +293,14 @@ def thread_count(n_jobs: int | None) -> int:
 
 
 @contextmanager
-def mapped_in_order(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Yield what is like `map`, by threads; it takes few items at a time and keeps their order."""
+def parallel_map(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a function like `map` that runs in threads and keeps the order of the items."""
     if n_threads == 1:
         yield map
         return
     pool = ThreadPoolExecutor(n_threads)
 
-    def each(work: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
+    def map_in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
         waiting: deque[Future[T]] = deque()
         for item in items:
             waiting.append(pool.submit(work, item))
@@ -310,16 +310,16 @@ def mapped_in_order(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
             yield waiting.popleft().result()
 
     try:
-        yield each
+        yield map_in_threads
     finally:
-        # Nothing is left to wait for, but after an error or an interrupt.
+        # Tasks are left only after an error or an interrupt.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _far_distances(
     rows: npt.NDArray[np.float64], centroids: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return distances whose squares are beyond all numbers."""
+    """Return distances whose squares overflow."""
     unit = np.abs(rows).max(axis=1, keepdims=True)
     near = rows / unit
     columns = [np.linalg.norm(near - centroid / unit, axis=1) for centroid in centroids]

@@ -1,4 +1,4 @@
-"""Units in which the rows are well conditioned, whatever the user's are."""
+"""Rescaling of the rows, so that distances between them are well conditioned."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from modeclust.data.reading import is_sparse
 
-# An offset this many times the spread costs a squared distance six of its digits.
+# With an offset this many times the spread, a squared distance loses six digits.
 LARGEST_OFFSET = 1e3
-# Within these, products of rows in single precision and bounds kept in it do not overflow.
+# Between these, products of float32 rows and bounds in float32 do not overflow.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-12, 1e12
 
 
@@ -20,12 +20,12 @@ def working_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 @dataclass(frozen=True)
-class Units:
-    """x = offset + scale * x', with x' the rows that are worked on.
+class Rescaling:
+    """A linear map between the user's rows x and the internal rows x': x = offset + scale * x'.
 
-    Nearly all data are fine as they are: the offset is None, the scale 1, and nothing
-    is copied. The scale is a power of two, and only an offset that is large beside the
-    spread is taken off: both are exact.
+    Most data need none: the offset is None, the scale is 1, and nothing is copied. Otherwise the
+    scale is a power of two, and only an offset that is much larger than the spread is subtracted.
+    Both operations are exact.
     """
 
     offset: npt.NDArray[np.float64] | None = None
@@ -33,18 +33,18 @@ class Units:
 
     @classmethod
     def of(cls, X: Any) -> Self:
-        """Return the units that suit the dense or CSR rows `X`."""
-        return cls.within(*column_limits(X), is_sparse(X), X.dtype)
+        """Return the rescaling for the dense or CSR rows `X`."""
+        return cls.from_limits(*column_limits(X), is_sparse(X), X.dtype)
 
     @classmethod
-    def within(
+    def from_limits(
         cls,
         lowest: npt.NDArray[np.float64],
         highest: npt.NDArray[np.float64],
         are_sparse: bool,
         dtype: npt.DTypeLike,
     ) -> Self:
-        """Return the units that suit rows whose columns have such limits."""
+        """Return the rescaling for rows with these minima and maxima of the columns."""
         largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
         reach = float(np.max(highest / 2 - lowest / 2))
         _check_diagonal(highest / 2 - lowest / 2, reach, working_dtype(dtype))
@@ -57,73 +57,73 @@ class Units:
         return cls(middle, _safe_scale(reach))
 
     @property
-    def are_plain(self) -> bool:
-        """Whether the rows are worked on as they are."""
+    def is_identity(self) -> bool:
+        """Whether internal and original rows are the same."""
         return self.offset is None and self.scale == 1.0
 
-    def inward(self, points: Any) -> Any:
-        """Return the user's points, or CSR rows, in these units; mapped ones when read."""
-        if self.are_plain:
+    def to_internal(self, points: Any) -> Any:
+        """Rescale the user's points or CSR rows; memory-mapped rows are rescaled when read."""
+        if self.is_identity:
             return points
         if isinstance(points, np.memmap):
-            return MappedRows(points, self)
+            return RescaledRows(points, self)
         dtype = working_dtype(points.dtype)
         if is_sparse(points):
             scaled = points.copy()
             scaled.data = (points.data / self.scale).astype(dtype)
             return scaled
         offset = np.zeros(1) if self.offset is None else self.offset
-        inner = np.subtract(points, offset.astype(dtype), dtype=dtype)
-        inner /= self.scale
-        return inner
+        internal = np.subtract(points, offset.astype(dtype), dtype=dtype)
+        internal /= self.scale
+        return internal
 
-    def inward_bandwidth(
+    def bandwidth_to_internal(
         self, bandwidth: Any, factor: float = 1.0, *, limits: tuple[float, float]
     ) -> Any:
-        """Return the user's bandwidths times a factor in these units, if between the limits."""
+        """Rescale the user's bandwidths and multiply them by `factor`; check the limits."""
         with np.errstate(over="ignore", under="ignore"):
-            inner = np.asarray(bandwidth, np.float64) / self.scale * factor
+            internal = np.asarray(bandwidth, np.float64) / self.scale * factor
         lowest, highest = limits
-        if np.any((inner >= highest) & np.isfinite(bandwidth)):
+        if np.any((internal >= highest) & np.isfinite(bandwidth)):
             raise ValueError(
                 f"bandwidth={bandwidth!r} is too large for rows as small as these; pass one nearer "
                 "to the distances between them, or np.inf to KModes for K-means."
             )
-        if np.any(inner <= lowest):
+        if np.any(internal <= lowest):
             raise ValueError(
                 f"bandwidth={bandwidth!r} is too small for rows as large as these; pass one nearer "
                 "to the distances between them."
             )
-        return inner
+        return internal
 
-    def outward(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return points in these units in the user's."""
-        if self.are_plain:
+    def to_original(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return internal points in the units of the user's data."""
+        if self.is_identity:
             return points
         scaled = points * self.scale
         return scaled if self.offset is None else scaled + self.offset
 
 
-class MappedRows:
-    """A mapped array whose rows are brought into other units as they are read."""
+class RescaledRows:
+    """A memory-mapped array whose rows are rescaled when they are read."""
 
-    def __init__(self, rows: Any, units: Units) -> None:
+    def __init__(self, rows: Any, rescaling: Rescaling) -> None:
         self._rows = rows
-        self._units = units
+        self._rescaling = rescaling
         self.shape = rows.shape
         self.dtype = working_dtype(rows.dtype)
 
     def __getitem__(self, indices: Any) -> Any:
-        return self._units.inward(np.asarray(self._rows[indices]))
+        return self._rescaling.to_internal(np.asarray(self._rows[indices]))
 
 
 def is_mapped(X: Any) -> bool:
-    """Return whether `X` is on disk, and is to be read in pieces."""
-    return isinstance(X, np.memmap | MappedRows)
+    """Return whether `X` is memory-mapped, and so has to be read in parts."""
+    return isinstance(X, np.memmap | RescaledRows)
 
 
 def _check_diagonal(half: npt.NDArray[np.float64], reach: float, dtype: np.dtype[Any]) -> None:
-    """Refuse rows whose distances are beyond all numbers; their box is twice `half` wide."""
+    """Refuse rows whose distances overflow; `half` is half their range in each column."""
     largest = np.finfo(dtype).max
     if reach > 0 and reach > largest / (2 * np.linalg.norm(half / reach)):
         raise ValueError(
@@ -140,7 +140,7 @@ def _safe_scale(reach: float) -> float:
 
 
 def column_limits(X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the least and the greatest value of each column."""
+    """Return the minimum and the maximum of each column."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
     if is_sparse(X):
         lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()

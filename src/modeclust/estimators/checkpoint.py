@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_random_state
 from modeclust import __version__
 from modeclust.algorithms.solve import State
 from modeclust.data.dask.chunks import Column
-from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.digest_pass import DigestPass, digest
 from modeclust.estimators.checkpoint_parts import LAST, misfit, wrong_part
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
@@ -266,7 +266,7 @@ def shape_of(problem: Problem) -> dict[str, str]:
 
 def place_of(problem: Problem) -> str:
     """Return in words where the rows are; other chunks mean other bits."""
-    if not isinstance(problem.rows, DaskRows):
+    if not isinstance(problem.rows, DaskDataset):
         return "memory"
     lengths = problem.X.chunks[0]
     told = ", ".join(f"{len(list(run))} of {length}" for length, run in groupby(lengths))
@@ -278,10 +278,10 @@ def place_of(problem: Problem) -> str:
 
 def contents_of(problem: Problem) -> dict[str, str]:
     """Return digests of the user's data, which a problem has in units of its own."""
-    digests, units = problem.rows.reduce(DigestPass()), problem.units
-    offset = b"" if units.offset is None else units.offset.tobytes()
+    digests, rescaling = problem.rows.run(DigestPass()), problem.rescaling
+    offset = b"" if rescaling.offset is None else rescaling.offset.tobytes()
     parts = {
-        "X": (digests.rows, repr(units.scale).encode(), offset),
+        "X": (digests.rows, repr(rescaling.scale).encode(), offset),
         "sample_weight": (digests.weight,),
         "sample_scale": (digests.scale, repr(problem.mean_scale).encode()),
     }

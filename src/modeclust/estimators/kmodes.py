@@ -25,14 +25,14 @@ from modeclust.algorithms.solve import Centers, assign, inverse_square
 from modeclust.algorithms.streaming import Past
 from modeclust.dask_input import as_array
 from modeclust.data.dask.chunks import Chunks, is_dask
-from modeclust.data.dask.dataset import DaskRows
+from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.rescaling import Units, working_dtype
+from modeclust.data.rescaling import Rescaling, working_dtype
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.decorators import available_if, fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
-from modeclust.estimators.open_dataset import home_of, units_of
+from modeclust.estimators.open_dataset import open_dataset, rescaling_for
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
@@ -441,11 +441,11 @@ class KModes(
         if is_dask(X):
             check_is_fitted(self)
             return self._lazily(as_array(X, estimator=self, reset=False), "transform")
-        with self._measure(X) as (rows, centroids, units):
+        with self._measure(X) as (rows, centroids, rescaling):
             distances = rows.distances(centroids)
-            if not units.are_plain:
+            if not rescaling.is_identity:
                 with np.errstate(over="ignore"):
-                    distances *= rows.dtype.type(units.scale)
+                    distances *= rows.dtype.type(rescaling.scale)
         if np.isinf(distances.max()):
             raise ValueError(
                 "X must hold smaller numbers: distances to the modes are beyond all of its type."
@@ -477,9 +477,9 @@ class KModes(
         float
             The mean objective.
         """
-        with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
-            inverse = inverse_square(self.bandwidth_ / units.scale)
-            sums = rows.reduce(ModePass(centroids, self._fitted_kernel, inverse))
+        with self._measure(X, sample_weight, sample_scale) as (rows, centroids, rescaling):
+            inverse = inverse_square(self.bandwidth_ / rescaling.scale)
+            sums = rows.run(ModePass(centroids, self._fitted_kernel, inverse))
         return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
@@ -576,14 +576,14 @@ class KModes(
         """Fit a batch together with what is kept of the rows before."""
         self._check_unchanged()
         past, n_steps, n_seen = self._past, self.n_steps_, self.n_samples_seen_
-        with self._measure(X, sample_weight) as (rows, centroids, units):
+        with self._measure(X, sample_weight) as (rows, centroids, rescaling):
             scale = check_scales(sample_scale, rows.X)
             if scale is not None or past.scale != 1.0:
                 rows.set_scale(relative_scales(scale, past.scale, rows.n_rows))
             problem = Problem(
                 rows.X,
                 rows,
-                units,
+                rescaling,
                 pool=rows.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
                 kernel=self._fitted_kernel,
                 path_iter=self.path_iter,
@@ -592,7 +592,7 @@ class KModes(
                 tol=self.tol,
                 mean_scale=past.scale,
             )
-            bandwidth = float(problem.inward_bandwidth(self.bandwidth_))
+            bandwidth = float(problem.bandwidth_to_internal(self.bandwidth_))
             state, past = problem.absorb(past, bandwidth, self.half_life)
             record = Record.begin(problem, len(centroids), self.store_labels, 1)
             record.add(state)
@@ -636,8 +636,8 @@ class KModes(
                 # A seed draws what `estimate_bandwidth` does; a generator draws on.
                 has_seed = isinstance(self.random_state, Integral)
                 target, local = resolve_bandwidth(
-                    problem.units,
-                    problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
+                    problem.rescaling,
+                    problem.rows if isinstance(problem.rows, DaskDataset) else problem.rows.X,
                     weight,
                     target,
                     local=self.adaptive,
@@ -647,7 +647,7 @@ class KModes(
             checkpoint.target = float(target), local
             self._check_start(target)
             problem.set_scale(local)
-            yield problem, float(problem.inward_bandwidth(target))
+            yield problem, float(problem.bandwidth_to_internal(target))
 
     def _store(self, record: Record) -> None:
         """Set the fitted attributes, all from the last state of the path."""
@@ -656,7 +656,7 @@ class KModes(
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         last, point = record.states[-1], self.path_[-1]
         self.cluster_centers_ = point.centers.copy()
-        is_chunked = isinstance(problem.rows, DaskRows)
+        is_chunked = isinstance(problem.rows, DaskDataset)
         self.labels_ = self._lazily(problem.X, "predict") if is_chunked else problem.rows.labels()
         self.bandwidth_ = point.bandwidth
         self.objective_ = point.objective
@@ -688,32 +688,32 @@ class KModes(
     @contextmanager
     def _measure(
         self, X: Any, sample_weight: Any = None, sample_scale: Any = None
-    ) -> Iterator[tuple[Any, Centers, Units]]:
+    ) -> Iterator[tuple[Any, Centers, Rescaling]]:
         """Open new rows, and give the centroids in the units that suit them."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False, chunked=True)
-        units = self._units_for(X)
-        with home_of(
+        rescaling = self._rescaling_for(X)
+        with open_dataset(
             X,
-            units,
+            rescaling,
             weight=check_weights(sample_weight, X),
             scale=check_scales(sample_scale, X),
             n_clusters=len(self.cluster_centers_),
             n_jobs=self.n_jobs,
         ) as rows:
-            yield rows, units.inward(self.cluster_centers_.astype(np.float64)), units
+            yield rows, rescaling.to_internal(self.cluster_centers_.astype(np.float64)), rescaling
 
-    def _units_for(self, X: Any) -> Units:
+    def _rescaling_for(self, X: Any) -> Rescaling:
         """Return units for new rows: those of the centroids, so that no odd row spoils the others.
 
         Centroids that are all but 0 say nothing of how large rows are.
         """
         centers = self.cluster_centers_
-        are_sparse = X.look.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
-        units = Units.of(sparse.csr_array(centers) if are_sparse else centers)
-        size = float(np.abs(units.inward(centers)).max())
-        bandwidth = getattr(self, "bandwidth_", np.inf) / units.scale
-        return units_of(X) if size == 0 or size * VANISHING < bandwidth < np.inf else units
+        are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
+        rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
+        size = float(np.abs(rescaling.to_internal(centers)).max())
+        bandwidth = getattr(self, "bandwidth_", np.inf) / rescaling.scale
+        return rescaling_for(X) if size == 0 or size * VANISHING < bandwidth < np.inf else rescaling
 
     def _lazily(self, array: Any, method: str) -> Any:
         """Return what a method gives for the rows of a Dask array, as one."""
@@ -750,7 +750,7 @@ class KModes(
         rng = check_random_state(self.random_state)
         with model._open(X, sample_weight, sample_scale, rng, Checkpoint()) as (problem, target):
             record = Record.begin(problem, len(kept), self.store_labels, 1)
-            for state in problem.follow(problem.units.inward(centers), np.array([target])):
+            for state in problem.follow(problem.rescaling.to_internal(centers), np.array([target])):
                 record.add(state)
             model._store(record)
         record.warn(stacklevel=4)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from modeclust.algorithms.mean_shift import Density
 from modeclust.data.blas import single_blas_thread
-from modeclust.data.memory import MemoryRows, mapped_in_order, thread_count, weight_spread
+from modeclust.data.memory import MemoryDataset, parallel_map, thread_count, weight_spread
 from modeclust.data.reading import FEWEST_FOR_PRODUCTS, is_sparse
-from modeclust.data.rescaling import Units, working_dtype
+from modeclust.data.rescaling import Rescaling, working_dtype
 from modeclust.data.shift_pass import LARGEST_NORM, LEAF
 from modeclust.data.spatial_order import spatial_order
 from modeclust.kernels import KERNELS
@@ -30,12 +30,12 @@ class Open(NamedTuple):
 
     density: Density  # at a bandwidth for the mean local scale, over which all of them are
     X: Any  # the rows
-    units: Units
+    rescaling: Rescaling
     mean_scale: float
 
-    def outward_bandwidth(self, bandwidth: float) -> float:
+    def bandwidth_to_original(self, bandwidth: float) -> float:
         """Return a bandwidth of the density in the user's units."""
-        return bandwidth / self.mean_scale * self.units.scale
+        return bandwidth / self.mean_scale * self.rescaling.scale
 
 
 @dataclass(frozen=True)
@@ -67,22 +67,22 @@ class Landscape:
     def opened(self, kernel: str, bandwidth: float, n_jobs: int | None) -> Iterator[Open]:
         """Open the density at a bandwidth, which is in the user's units."""
         check_n_jobs(n_jobs)
-        units = Units.of(self.X)
-        inner = self.inward_bandwidth(bandwidth, units)
+        rescaling = Rescaling.of(self.X)
+        inner = self.bandwidth_to_internal(bandwidth, rescaling)
         n_rows = self.X.shape[0]
         size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
         # The sums of a place are dense, and would be more work to merge than sparse rows to
         # go over: threads share the places among them, and not the rows.
         in_one = is_sparse(self.X)
         with (
-            MemoryRows(
-                units.inward(self.X),
+            MemoryDataset(
+                rescaling.to_internal(self.X),
                 weight=self.weight,
                 scale=None if self.scale is None else self.scale / self.mean_scale,
                 n_jobs=n_jobs,
                 block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
             ) as rows,
-            mapped_in_order(thread_count(n_jobs) if in_one else 1) as each,
+            parallel_map(thread_count(n_jobs) if in_one else 1) as each,
             single_blas_thread(),
         ):
             scales = rows.inverse_squared_scale
@@ -90,7 +90,7 @@ class Landscape:
             if rows.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
                 raise ValueError(
                     f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
-                    f"{np.sqrt(largest_norm) * units.scale:.6g}; pass dense rows."
+                    f"{np.sqrt(largest_norm) * rescaling.scale:.6g}; pass dense rows."
                 )
             density = Density(
                 rows,
@@ -102,16 +102,16 @@ class Landscape:
                 largest_norm=largest_norm,
                 each=each,
             )
-            yield Open(density, rows.X, units, self.mean_scale)
+            yield Open(density, rows.X, rescaling, self.mean_scale)
 
     @property
     def mean_scale(self) -> float:
         """The mean of the local scales by the weights."""
         return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
 
-    def inward_bandwidth(self, bandwidth: Any, units: Units) -> Any:
+    def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
         """Return the user's bandwidths as those of the density in some units."""
-        return units.inward_bandwidth(bandwidth, self.mean_scale, limits=LIMITS)
+        return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)
 
     def in_first_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return values of these rows in the order in which the rows were given."""

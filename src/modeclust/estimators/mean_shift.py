@@ -31,9 +31,9 @@ from modeclust.algorithms.mean_shift import (
 )
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Units
+from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
@@ -254,8 +254,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         X = check_rows(X, estimator=self, reset=False)
         kept = self._fitted_with
         with self._landscape.opened(kept["kernel"], self.bandwidth_, self.n_jobs) as ground:
-            rows = ground.units.inward(X)
-            centers = ground.units.inward(self.cluster_centers_.astype(np.float64))
+            rows = ground.rescaling.to_internal(X)
+            centers = ground.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
             if method == "nearest":
                 return _nearest(centers, _dense_parts(rows)).astype(np.int32)
             limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
@@ -280,16 +280,16 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         if self.n_clusters is not None:
             check_cluster_count(self.n_clusters, X)
         self._check_seeds(X)
-        units = Units.of(X)
+        rescaling = Rescaling.of(X)
         if not isinstance(self.bandwidth, str):
-            Landscape(X, weight, scale, NO_ORDER).inward_bandwidth(self.bandwidth, units)
-        inward = units.inward(X)
+            Landscape(X, weight, scale, NO_ORDER).bandwidth_to_internal(self.bandwidth, rescaling)
+        internal = rescaling.to_internal(X)
         if self.n_clusters is not None:
-            with MemoryRows(inward, weight=weight) as rows:
+            with MemoryDataset(internal, weight=weight) as rows:
                 distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
         bandwidth, local = resolve_bandwidth(
-            units,
-            inward,
+            rescaling,
+            internal,
             weight,
             self.bandwidth,
             local=self.adaptive,
@@ -327,8 +327,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         (low, n_low), (high, n_high) = error.lower, error.upper
         return (
             f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
-            f"{ground.outward_bandwidth(low):.6g} and {n_high} at "
-            f"{ground.outward_bandwidth(high):.6g}. "
+            f"{ground.bandwidth_to_original(low):.6g} and {n_high} at "
+            f"{ground.bandwidth_to_original(high):.6g}. "
             f"Ask for another number, or use KModes, which always gives as many as wanted."
         )
 
@@ -342,13 +342,13 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     ) -> None:
         """Set the fitted attributes."""
         self._landscape = landscape
-        centers = ground.units.outward(modes.places)
+        centers = ground.rescaling.to_original(modes.places)
         self.cluster_centers_ = np.asarray(centers, dtype=landscape.X.dtype)
         self.labels_ = landscape.in_first_order(labels).astype(np.int32)
         self.n_clusters_ = len(centers)
         self.counts_ = np.bincount(labels, minlength=len(centers))
         self.density_ = modes.density
-        self.bandwidth_ = ground.outward_bandwidth(bandwidth)
+        self.bandwidth_ = ground.bandwidth_to_original(bandwidth)
         self.n_iter_ = modes.n_iter
         self._fitted_with = self._parameters_needed()
 
@@ -372,7 +372,7 @@ class Search:
         self._seeds: Any = None
         self._owner: npt.NDArray[np.intp] | None = None  # the seed of each row
         if is_array_like(model.seeds):
-            self._seeds = ground.units.inward(np.asarray(model.seeds, dtype=np.float64))
+            self._seeds = ground.rescaling.to_internal(np.asarray(model.seeds, dtype=np.float64))
         elif isinstance(model.seeds, Integral):
             n_rows = self._rows.shape[0]
             chosen = self.rng.choice(n_rows, min(int(model.seeds), n_rows), replace=False)

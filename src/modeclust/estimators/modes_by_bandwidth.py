@@ -97,7 +97,7 @@ def modes_by_bandwidth(
     )
     with landscape.opened(kernel, float(increasing[0]), n_jobs) as ground:
         density = ground.density
-        wider = landscape.inward_bandwidth(increasing[1:], ground.units)
+        wider = landscape.bandwidth_to_internal(increasing[1:], ground.rescaling)
         search = Search(model, ground)
         levels = [Level(density.bandwidth, search.at(density.bandwidth))]
         labels = search.row_labels(levels[0].modes)
@@ -118,8 +118,8 @@ def _tree(levels: list[Level], labels: Any, ground: Open, dtype: Any) -> ModeTre
             counts = np.bincount(modes.labels, weights=counts, minlength=len(modes.places))
         found.append(
             TreeLevel(
-                bandwidth=ground.outward_bandwidth(level.bandwidth),
-                modes=np.asarray(ground.units.outward(modes.places), dtype=dtype),
+                bandwidth=ground.bandwidth_to_original(level.bandwidth),
+                modes=np.asarray(ground.rescaling.to_original(modes.places), dtype=dtype),
                 density=modes.density,
                 counts=counts.astype(np.int64),
                 parents=levels[i + 1].modes.labels if i + 1 < len(levels) else None,

@@ -1,30 +1,30 @@
-"""Where checked rows are gone over: in this process, or in the chunks of a Dask collection."""
+"""The dataset for checked rows: in memory, or in the chunks of a Dask collection."""
 
 from typing import Any
 
 from modeclust.data.dask.chunks import Chunks
-from modeclust.data.dask.dataset import DaskRows
-from modeclust.data.memory import MemoryRows
-from modeclust.data.rescaling import Units
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.rescaling import Rescaling
 
 
-def units_of(X: Any) -> Units:
-    """Return the units that suit checked rows."""
-    return X.units if isinstance(X, Chunks) else Units.of(X)
+def rescaling_for(X: Any) -> Rescaling:
+    """Return the rescaling for checked rows."""
+    return X.rescaling if isinstance(X, Chunks) else Rescaling.of(X)
 
 
-def home_of(
+def open_dataset(
     X: Any,
-    units: Units,
+    rescaling: Rescaling,
     *,
     weight: Any,
     n_clusters: int,
     n_jobs: int | None,
     scale: Any = None,
-) -> MemoryRows | DaskRows:
-    """Return the home of checked rows, to be opened."""
+) -> MemoryDataset | DaskDataset:
+    """Return the dataset of checked rows; use it as a context manager."""
     if isinstance(X, Chunks):
-        return DaskRows(X, units, weight=weight, scale=scale, n_clusters=n_clusters)
-    return MemoryRows(
-        units.inward(X), weight=weight, scale=scale, n_clusters=n_clusters, n_jobs=n_jobs
+        return DaskDataset(X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters)
+    return MemoryDataset(
+        rescaling.to_internal(X), weight=weight, scale=scale, n_clusters=n_clusters, n_jobs=n_jobs
     )

@@ -1,4 +1,4 @@
-"""One clustering problem in units that suit its data, and the path through it."""
+"""One clustering problem on rescaled data, and the path through it."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +16,10 @@ from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
 from modeclust.algorithms.streaming import Past, absorb
 from modeclust.data.dask.chunks import Chunks
-from modeclust.data.dask.dataset import DaskRows
-from modeclust.data.rescaling import Units
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-from modeclust.estimators.open_dataset import home_of, units_of
+from modeclust.estimators.open_dataset import open_dataset, rescaling_for
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
@@ -37,11 +37,11 @@ NO_CENTERS: Centers = np.empty((0, 0))
 
 @dataclass
 class Problem:
-    """Checked data and parameters. Centroids and bandwidths in it are in units of its own."""
+    """Checked data and parameters. Centroids and bandwidths in it are rescaled."""
 
     X: Any  # the user's rows, for a callable init and for callbacks
-    rows: Any  # their home, in memory or in chunks
-    units: Units
+    rows: Any  # their dataset
+    rescaling: Rescaling
     pool: Sample  # distinct rows, to draw seeds from
     kernel: int
     path_iter: int
@@ -69,25 +69,27 @@ class Problem:
         check_cluster_count(n_clusters, X)
         if is_array_like(init):
             check_centers(init, n_clusters, X.shape[1])
-        units = units_of(X)
-        with home_of(X, units, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs) as rows:
+        rescaling = rescaling_for(X)
+        with open_dataset(
+            X, rescaling, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs
+        ) as rows:
             pool = distinct_rows(rows, n_clusters, rng)
             user_X = X.X if isinstance(X, Chunks) else X
-            yield cls(user_X, rows, units, pool, KERNELS[kernel], **limits)
+            yield cls(user_X, rows, rescaling, pool, KERNELS[kernel], **limits)
 
     def set_scale(self, scale: Any) -> None:
         """Give each row a local scale; bandwidths in here then are for the mean one."""
         if scale is not None:
             self.mean_scale = self.rows.set_relative_scale(scale)
 
-    def inward_bandwidth(self, bandwidth: Any) -> Any:
-        """Return the user's bandwidths in the units of the problem."""
+    def bandwidth_to_internal(self, bandwidth: Any) -> Any:
+        """Return the user's bandwidths as internal ones."""
         limits = SMALLEST_BANDWIDTH, np.inf
-        return self.units.inward_bandwidth(bandwidth, self.mean_scale, limits=limits)
+        return self.rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=limits)
 
-    def outward_bandwidth(self, bandwidth: float) -> float:
-        """Return a bandwidth of the problem in the user's units."""
-        return bandwidth / self.mean_scale * self.units.scale
+    def bandwidth_to_original(self, bandwidth: float) -> float:
+        """Return an internal bandwidth in the user's units."""
+        return bandwidth / self.mean_scale * self.rescaling.scale
 
     def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
         """Yield initial centroids without end, or the given ones once."""
@@ -121,7 +123,7 @@ class Problem:
         if state.mass is None or state.reference is None:
             state = evaluate(self.rows, state, state.centroids, self.kernel)
         return Past(
-            self.units.outward(state.centroids),
+            self.rescaling.to_original(state.centroids),
             np.asarray(state.mass),
             np.asarray(state.reference),
             self.rows.total_weight,
@@ -133,7 +135,7 @@ class Problem:
         state, onward = absorb(
             self.rows,
             self.rows.total_weight,
-            replace(past, centers=self.units.inward(past.centers)),
+            replace(past, centers=self.rescaling.to_internal(past.centers)),
             bandwidth,
             kernel=self.kernel,
             half_life=half_life,
@@ -141,11 +143,11 @@ class Problem:
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         )
-        return state, replace(onward, centers=self.units.outward(onward.centers))
+        return state, replace(onward, centers=self.rescaling.to_original(onward.centers))
 
     def _given(self, init: Any, n_clusters: int) -> Centers:
         centers = check_centers(init, n_clusters, self.rows.n_features)
-        return np.asarray(self.units.inward(centers), dtype=np.float64)
+        return np.asarray(self.rescaling.to_internal(centers), dtype=np.float64)
 
     def _called(
         self, init: Callable[..., Any], n_clusters: int, rng: np.random.RandomState
@@ -181,7 +183,7 @@ class Record:
 
         Those of rows in chunks are never kept.
         """
-        if isinstance(problem.rows, DaskRows):
+        if isinstance(problem.rows, DaskDataset):
             store_labels = False
         if store_labels == "auto":
             store_labels = length * problem.rows.n_rows <= MOST_LABELS
@@ -193,7 +195,7 @@ class Record:
         if self.states:
             last = self.states[-1]
             self.states[-1] = last._replace(centroids=NO_CENTERS, labels=None, memberships=None)
-        self.centers[len(self.states)] = self.problem.units.outward(state.centroids)
+        self.centers[len(self.states)] = self.problem.rescaling.to_original(state.centroids)
         self.states.append(state)
         if self.store_labels:
             smallest = np.min_scalar_type(-self.centers.shape[1])
@@ -220,11 +222,11 @@ class Record:
         So `labels_` is what `predict` says of the same rows, and `objective_` what `score` says;
         which neither does of a soft clustering.
         """
-        rows, units, last = self.problem.rows, self.problem.units, self.states[-1]
-        if (units.are_plain and rows.dtype == np.float64) or last.labels is not None:
+        rows, rescaling, last = self.problem.rows, self.problem.rescaling, self.states[-1]
+        if (rescaling.is_identity and rows.dtype == np.float64) or last.labels is not None:
             return
-        seen = units.outward(last.centroids).astype(rows.dtype).astype(np.float64)
-        centroids = units.inward(seen)
+        seen = rescaling.to_original(last.centroids).astype(rows.dtype).astype(np.float64)
+        centroids = rescaling.to_internal(seen)
         self.states[-1] = evaluate(rows, last, centroids, self.problem.kernel)
         self.centers[len(self.states) - 1] = seen
         if self.store_labels:
@@ -232,12 +234,14 @@ class Record:
 
     def path(self, feature_names: Sequence[str] | None = None) -> Path:
         """Return the path in the user's units."""
-        problem, units, states = self.problem, self.problem.units, self.states
-        unit = units.scale / problem.mean_scale
+        problem, rescaling, states = self.problem, self.problem.rescaling, self.states
+        unit = rescaling.scale / problem.mean_scale
         with np.errstate(over="ignore"):  # squares may be beyond all numbers
             inertias = np.array([state.inertia for state in states]) * unit * unit
         return Path(
-            bandwidths=np.array([problem.outward_bandwidth(state.bandwidth) for state in states]),
+            bandwidths=np.array(
+                [problem.bandwidth_to_original(state.bandwidth) for state in states]
+            ),
             centers=self.centers[: len(states)],
             objectives=np.array([state.objective for state in states]),
             inertias=inertias,
@@ -250,12 +254,12 @@ class Record:
     def warn(self, stacklevel: int, *, stopped: bool = False) -> None:
         """Warn of what the user should know of the path, once for each cause."""
         last = self.states[-1]
-        bandwidth = self.problem.outward_bandwidth(last.bandwidth)
+        bandwidth = self.problem.bandwidth_to_original(last.bandwidth)
         if not last.converged and not stopped:
             warnings.warn(
                 f"The fit did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
                 "iterations: the last one moved a centroid by "
-                f"{last.residual * self.problem.units.scale:.3g}{self._in_bandwidths(last)}. "
+                f"{last.residual * self.problem.rescaling.scale:.3g}{self._in_bandwidths(last)}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
@@ -288,4 +292,4 @@ class Record:
 
     def _first(self, happens: Callable[[State], Any]) -> float:
         state = next(state for state in self.states if happens(state))
-        return self.problem.outward_bandwidth(state.bandwidth)
+        return self.problem.bandwidth_to_original(state.bandwidth)

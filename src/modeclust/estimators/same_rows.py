@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Units, working_dtype
+from modeclust.data.rescaling import Rescaling, working_dtype
 from modeclust.data.sample import Sample
 from modeclust.validation import Doubles
 
@@ -28,15 +28,18 @@ def first_elsewhere(
 
     Their `labels` are those of a clustering in which each row is with its nearest centroid.
     """
-    units = Units.of(X)  # of all rows, as in a fit
+    rescaling = Rescaling.of(X)  # of all rows, as in a fit
     sample = _taken(X, places)
-    rows, centroids = units.inward(sample), units.inward(centers.astype(np.float64))
+    rows, centroids = (
+        rescaling.to_internal(sample),
+        rescaling.to_internal(centers.astype(np.float64)),
+    )
     # What this gets wrong for rounding is measured again.
     found = np.argmin(np.sum(centroids**2, axis=1) - 2 * (rows @ centroids.T), axis=1)
     lost = max(LOST[rows.dtype], LOST[working_dtype(centers.dtype)])
     for i in np.flatnonzero(found != labels):
         (row,) = Sample(rows[[i]], np.ones(1)).dense()
-        reach = float(abs(sample[[i]]).max()) / units.scale
+        reach = float(abs(sample[[i]]).max()) / rescaling.scale
         if _is_nearer(row, centroids[found[i]], centroids[labels[i]], reach, lost):
             return int(places[i])
     return None

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft
 from modeclust.algorithms.solve import Centers, State
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem
 
@@ -37,7 +37,7 @@ class SoftProblem(Problem):
         smoother = SOLVERS[self.solver]
         memberships = smoother.first_memberships(self.rows.labels(), len(centroids))
         size = max(-(-self.rows.n_rows // N_BLOCKS), BLOCK_WORK // len(centroids), 1)
-        with MemoryRows(self.graph, block_size=size, n_jobs=self.soft_jobs) as edges:
+        with MemoryDataset(self.graph, block_size=size, n_jobs=self.soft_jobs) as edges:
             graph = Graph.of(edges)
             if isinstance(self.smoothing, str):
                 self.smoothing = smoother.automatic(graph, memberships, self.rows.total_weight)

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.solve import assign
-from modeclust.data.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Units
+from modeclust.data.rescaling import Rescaling
 from modeclust.path import Path
 
 Doubles = npt.NDArray[np.float64]
@@ -92,8 +92,8 @@ def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
     if path.labels is not None:
         kept: npt.NDArray[np.integer[Any]] = path.labels[step]
         return kept
-    units = Units.of(X)
+    rescaling = Rescaling.of(X)
     centers = path.centers[step].astype(np.float64)
-    with MemoryRows(units.inward(X), n_clusters=len(centers)) as rows:
-        assign(rows, units.inward(centers))
+    with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as rows:
+        assign(rows, rescaling.to_internal(centers))
         return rows.labels()

@@ -1,7 +1,7 @@
-"""Tables in the chunks of a Dask collection: what is known of them, and how they are gone over.
+"""The chunks of a Dask collection: their statistics, and how tasks on them are run and merged.
 
-Dask is imported where it is used. A graph of tasks runs on whatever scheduler is current; what
-comes back has been merged on the way, in the order of the chunks and always in the same tree.
+Dask is imported where it is used. Tasks run on the current scheduler. Results are merged on the
+workers, in the order of the chunks and always in the same tree.
 """
 
 import copy
@@ -18,12 +18,12 @@ from scipy import sparse
 
 from modeclust.data.dataset import P
 from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Units
+from modeclust.data.rescaling import Rescaling
 
 T = TypeVar("T")
 Doubles = npt.NDArray[np.float64]
 
-# So many results are merged by one task, in pairs: a power of 2.
+# Number of results that one task merges, in pairs: a power of 2.
 FAN_IN = 8
 
 
@@ -32,21 +32,21 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def on_workers(function: Callable[..., Any], *arguments: Any, place: str | None = None) -> Any:
-    """Return a task that calls a function, which is never taken for an equal one.
+def on_workers(function: Callable[..., Any], *arguments: Any, worker: str | None = None) -> Any:
+    """Return a task that calls a function; equal tasks are not merged into one.
 
-    It runs at a place, if there is one, unless that is gone.
+    It prefers the given worker.
     """
     from dask import annotate, delayed
 
-    if place is None:
+    if worker is None:
         return delayed(function, pure=False)(*arguments)
-    with annotate(workers=[place], allow_other_workers=True):
+    with annotate(workers=[worker], allow_other_workers=True):
         return delayed(function, pure=False)(*arguments)
 
 
 def sent(value: Any) -> Any:
-    """Return a task whose result is `value`, which so goes out once and not with each task."""
+    """Return a task whose result is `value`: it is sent once, not with each task."""
     from dask import delayed
 
     return delayed(value, name=f"modeclust-{uuid4().hex}", traverse=False)
@@ -72,14 +72,14 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
 
 
 def persisted(tasks: Sequence[Any]) -> list[Any]:
-    """Return tasks of which the results stay where they are found."""
+    """Compute the tasks, and keep their results on the workers."""
     from dask import persist
 
     return list(persist(*tasks, optimize_graph=False, traverse=False))
 
 
 def current_client() -> Any:
-    """Return the client of a cluster, or None where Dask works in this process."""
+    """Return the client of the current cluster, or None if Dask runs in this process."""
     if "distributed" not in sys.modules:
         return None
     from distributed import default_client
@@ -91,7 +91,7 @@ def current_client() -> Any:
 
 
 def merged(tasks: Sequence[Any]) -> Any:
-    """Return what the results of `tasks` leave, merged on the workers as `merge` would."""
+    """Return the results of `tasks`, merged on the workers as by `merge`."""
     level = list(tasks)
     while len(level) > 1:
         level = [on_workers(merge, *run) for run in runs(level, FAN_IN)]
@@ -100,16 +100,16 @@ def merged(tasks: Sequence[Any]) -> Any:
 
 
 def runs(items: Sequence[T], length: int) -> list[Sequence[T]]:
-    """Return items in runs of a length, of which the last may be shorter."""
+    """Split items into runs of the given length; the last may be shorter."""
     return [items[first : first + length] for first in range(0, len(items), length)]
 
 
-def merge(*partials: P) -> P:
-    """Merge neighbours in pairs, and so on, until one is left; an odd one waits for the next turn.
+def merge(*partial_sums: P) -> P:
+    """Merge neighbours in pairs, level by level, until one is left.
 
-    They are copied before: where a worker is lost, the task may run once more.
+    The inputs are copied: if a worker is lost, the task may run again.
     """
-    level = list(copy.deepcopy(partials))
+    level = list(copy.deepcopy(partial_sums))
     while len(level) > 1:
         for first, *second in runs(level, 2):
             for other in second:
@@ -119,7 +119,7 @@ def merge(*partials: P) -> P:
 
 
 def in_task() -> bool:
-    """Return whether this runs in a task, which holds a thread of its worker."""
+    """Return whether this code runs inside a task, on a thread of a worker."""
     from distributed import get_worker
 
     try:
@@ -130,8 +130,8 @@ def in_task() -> bool:
 
 
 @dataclass
-class Look:
-    """What a first look at some rows shows."""
+class ChunkStats:
+    """Sizes, limits and validity of one or more chunks."""
 
     lengths: list[int]
     n_bytes: int
@@ -141,8 +141,8 @@ class Look:
     has_inf: bool
     is_sparse: bool
 
-    def merge(self, other: "Look") -> None:
-        """Add what other rows show."""
+    def merge(self, other: "ChunkStats") -> None:
+        """Add the statistics of the chunks that follow."""
         self.lengths = self.lengths + other.lengths
         self.n_bytes += other.n_bytes
         self.lowest = np.minimum(self.lowest, other.lowest)
@@ -152,8 +152,8 @@ class Look:
         self.is_sparse |= other.is_sparse
 
 
-def look_at(part: Any) -> Look:
-    """Return what a first look at a chunk shows."""
+def chunk_stats(part: Any) -> ChunkStats:
+    """Return the statistics of a chunk."""
     if is_sparse(part) and part.format not in ("csr", "csc"):
         part = sparse.csr_array(part)
     values = part.data if is_sparse(part) else np.asarray(part)
@@ -172,22 +172,22 @@ def look_at(part: Any) -> Look:
     has_nan = bool(np.isnan(values).any())
     n_bytes = values.nbytes + (part.indices.nbytes if is_sparse(part) else 0)
     has_inf = not has_nan and not finite.all()
-    return Look([n_rows], n_bytes, lowest, highest, has_nan, has_inf, is_sparse(part))
+    return ChunkStats([n_rows], n_bytes, lowest, highest, has_nan, has_inf, is_sparse(part))
 
 
 class Column(NamedTuple):
-    """A number for each row, in the chunks of a table."""
+    """One number per row, in the chunks of a collection."""
 
     parts: list[Any]  # tasks or arrays
     lowest: float
     highest: float
     total: float
     n_positive: npt.NDArray[np.int64]  # in each part
-    is_whole: bool  # whether all are whole numbers
+    is_whole: bool  # whether all numbers are integers
 
     @classmethod
     def of(cls, parts: Sequence[Any]) -> "Column":
-        """Return a column, of which all numbers are looked at."""
+        """Return a column and its statistics."""
         parts = list(parts)
         found = computed(*(on_workers(_describe, part) for part in parts))
         lowest, highest, total, n_positive, is_whole = zip(*found, strict=True)
@@ -196,7 +196,7 @@ class Column(NamedTuple):
         )
 
     def over(self, divisor: float) -> "Column":
-        """Return the numbers over another."""
+        """Return the column divided by a number."""
         parts = [on_workers(np.divide, part, divisor) for part in self.parts]
         return Column.of(parts)
 
@@ -212,36 +212,36 @@ def _describe(part: Any) -> tuple[float, float, float, int, bool]:
 
 @dataclass(frozen=True)
 class Chunks:
-    """The rows of a Dask array, looked at and found in order."""
+    """The checked rows of a Dask array."""
 
     X: Any  # the array
     parts: list[Any]  # tasks that give its rows, dense or CSR
     n_features: int
     dtype: np.dtype[Any]  # in which they are read
-    look: Look
+    stats: ChunkStats
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and of features."""
-        return sum(self.look.lengths), self.n_features
+        return sum(self.stats.lengths), self.n_features
 
     @property
-    def units(self) -> Units:
-        """The units that suit the rows."""
-        look = self.look
-        return Units.within(look.lowest, look.highest, look.is_sparse, self.dtype)
+    def rescaling(self) -> Rescaling:
+        """The rescaling for these rows."""
+        stats = self.stats
+        return Rescaling.from_limits(stats.lowest, stats.highest, stats.is_sparse, self.dtype)
 
-    def prepared(self, units: Units) -> list[Any]:
-        """Return tasks that give the rows as passes read them, in some units."""
-        units_there = sent(units)
+    def prepared(self, rescaling: Rescaling) -> list[Any]:
+        """Return tasks that give the rescaled rows in the form that passes read."""
+        shared_rescaling = sent(rescaling)
         return [
-            on_workers(_prepare, part, units_there, self.dtype, place=place)
-            for part, place in zip(self.parts, self.places, strict=True)
+            on_workers(_prepare, part, shared_rescaling, self.dtype, worker=worker)
+            for part, worker in zip(self.parts, self.workers, strict=True)
         ]
 
     @cached_property
-    def places(self) -> list[str | None]:
-        """The workers where the chunks are to be: where they are, or neighbours together."""
+    def workers(self) -> list[str | None]:
+        """The worker for each chunk: the one that holds it, or else that of its neighbours."""
         client = current_client()
         workers = client and list(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
@@ -251,12 +251,12 @@ class Chunks:
         holders = client.who_has(futures_of(self.X)) if futures_of(self.X) else {}
         near = np.arange(len(self.parts)) * len(workers) // len(self.parts)
         return [
-            next(iter(holders.get(part.key, ())), workers[place])
-            for part, place in zip(self.parts, near, strict=True)
+            next(iter(holders.get(part.key, ())), workers[number])
+            for part, number in zip(self.parts, near, strict=True)
         ]
 
 
-def _prepare(part: Any, units: Units, dtype: np.dtype[Any]) -> Any:
+def _prepare(part: Any, rescaling: Rescaling, dtype: np.dtype[Any]) -> Any:
     if is_sparse(part):
         part = sparse.csr_array(part, dtype=dtype)
         if not part.has_canonical_format:
@@ -264,4 +264,4 @@ def _prepare(part: Any, units: Units, dtype: np.dtype[Any]) -> Any:
             part.sum_duplicates()
     else:
         part = np.ascontiguousarray(part, dtype=dtype)
-    return units.inward(part)
+    return rescaling.to_internal(part)

@@ -1,7 +1,8 @@
-"""Rows in the chunks of a Dask collection, wherever its scheduler keeps them.
+"""A dataset in the chunks of a Dask collection.
 
-Passes are tasks, one for each chunk; where a cluster keeps the chunks in memory, they are done by
-those who have them (`residents`), which spares the scheduler's time. Both give the same bits.
+A pass is one task per chunk. If a cluster keeps the chunks in memory, actors on the workers
+(`data/dask/actors.py`) run the pass instead, which saves the overhead of the scheduler. Both give
+the same bits.
 """
 
 import logging
@@ -16,8 +17,8 @@ from scipy import sparse
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust.data.dask import chunk as on_chunk
-from modeclust.data.dask.actors import Residents
-from modeclust.data.dask.chunk import Chunk, Indices, Recall
+from modeclust.data.dask.actors import ChunkActors
+from modeclust.data.dask.chunk import Chunk, Indices, LabelVersion
 from modeclust.data.dask.chunks import (
     Chunks,
     Column,
@@ -29,9 +30,9 @@ from modeclust.data.dask.chunks import (
     persisted,
     sent,
 )
-from modeclust.data.dataset import P, Step, step_assigns
+from modeclust.data.dataset import P, Pass, pass_assigns
 from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Units
+from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.machine import memory
 
@@ -41,20 +42,20 @@ logger = logging.getLogger(__name__)
 
 # Chunks are kept in memory where they take at most this share of it.
 SHARE_OF_MEMORY = 0.5
-# Residents are called together until they were lost, or did not come, so many times.
-MOST_LOSSES = 5
+# After this many failures of the actors, passes run as tasks only.
+MAX_FAILURES = 5
 
 
-class DaskRows:
-    """The rows of `Chunks`, in units that suit them, and passes over them.
+class DaskDataset:
+    """The rescaled rows of `Chunks`.
 
-    Use it as a context manager: what the workers remember of a fit they forget at its end.
+    Use it as a context manager: at its end, the workers drop the labels and bounds of the fit.
     """
 
     def __init__(
         self,
         chunks: Chunks,
-        units: Units,
+        rescaling: Rescaling,
         *,
         weight: Column | None = None,
         scale: Column | None = None,
@@ -62,24 +63,24 @@ class DaskRows:
     ) -> None:
         self.n_rows, self.n_features = chunks.shape
         self.dtype = chunks.dtype
-        self.is_sparse = chunks.look.is_sparse
+        self.is_sparse = chunks.stats.is_sparse
         self.weight = weight
         self.scale = scale
-        self._lengths = np.array(chunks.look.lengths)
+        self._lengths = np.array(chunks.stats.lengths)
         self._firsts = np.concatenate([[0], np.cumsum(self._lengths)])[:-1]
-        self._recall = Recall(uuid4().hex, 0, None)
-        self._keeps = chunks.look.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks()
-        self._residents: Residents | None = None
-        self._n_losses = 0
+        self._label_version = LabelVersion(uuid4().hex, 0, None)
+        self._keeps = chunks.stats.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks()
+        self._actors: ChunkActors | None = None
+        self._n_failures = 0
         self._chunks = self._kept(
-            on_workers(Chunk.of, *parts, n_clusters, place=place)
-            for *parts, place in zip(
-                chunks.prepared(units),
+            on_workers(Chunk.of, *parts, n_clusters, worker=worker)
+            for *parts, worker in zip(
+                chunks.prepared(rescaling),
                 self._parts(weight),
                 self._parts(scale),
                 range(len(self._lengths)),
                 self._firsts.tolist(),
-                chunks.places,
+                chunks.workers,
                 strict=True,
             )
         )
@@ -88,81 +89,82 @@ class DaskRows:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._dismiss()
+        self._close_actors()
         self._chunks = []
-        on_chunk.forget(self._recall.fit)
+        on_chunk.drop_states(self._label_version.fit_id)
         client = current_client()
         if client is not None and client.status == "running":
-            with suppress(Exception):  # a worker that is gone has forgotten
-                client.run(on_chunk.forget, self._recall.fit, on_error="ignore")
+            with suppress(Exception):  # a worker that is gone keeps nothing
+                client.run(on_chunk.drop_states, self._label_version.fit_id, on_error="ignore")
 
     def set_relative_scale(self, scale: Column) -> float:
-        """Give each row a local scale over their mean by the weights, and return the mean."""
+        """Set the local scales, divided by their weighted mean, and return that mean."""
         mean = self.mean(scale)
         self.scale = scale.over(mean)
         pairs = zip(self._chunks, self.scale.parts, strict=True)
         self._chunks = self._kept(on_workers(Chunk.scaled, *pair) for pair in pairs)
-        self._dismiss()
+        self._close_actors()
         return mean
 
-    def reduce(self, step: Step[P]) -> P:
-        """Do one pass over the rows, and return what it leaves of all of them."""
-        result: P = self._pass((step, self._recall))
-        if step_assigns(step):
-            fit, version, _ = self._recall
-            self._recall = Recall(fit, version + 1, step.centroids)  # type: ignore[attr-defined]
+    def run(self, pass_: Pass[P]) -> P:
+        """Run a pass over all rows, and return its merged result."""
+        result: P = self._run((pass_, self._label_version))
+        if pass_assigns(pass_):
+            fit_id, number, _ = self._label_version
+            centroids = pass_.centroids  # type: ignore[attr-defined]
+            self._label_version = LabelVersion(fit_id, number + 1, centroids)
         return result
 
-    def _pass(self, order: tuple[Any, Recall]) -> Any:
-        if self._residents is not None:
-            with self._if_lost():
-                return self._residents.reduce(order)
-        there = sent(order)
-        result = merged([self.task(n, on_chunk.go_over, there) for n in self.occupied])
+    def _run(self, job: tuple[Any, LabelVersion]) -> Any:
+        if self._actors is not None:
+            with self._noting_failures():
+                return self._actors.run(job)
+        shared_job = sent(job)
+        result = merged([self.task(n, on_chunk.run_pass, shared_job) for n in self.occupied])
         client = current_client()
-        if self._keeps and self._n_losses < MOST_LOSSES and client is not None and not in_task():
-            with self._if_lost():
-                self._residents = Residents(client, [self._chunks[n] for n in self.occupied])
+        if self._keeps and self._n_failures < MAX_FAILURES and client is not None and not in_task():
+            with self._noting_failures():
+                self._actors = ChunkActors(client, [self._chunks[n] for n in self.occupied])
         return result
 
     @contextmanager
-    def _if_lost(self) -> Iterator[None]:
-        """Do without residents for a while if a worker is gone."""
+    def _noting_failures(self) -> Iterator[None]:
+        """Close the actors after an error, such as the loss of a worker."""
         try:
             yield
-        except Exception:  # whatever it is: what is wrong with a step comes up again in tasks
-            logger.info("A pass goes by tasks: those who have the chunks failed.", exc_info=True)
-            self._dismiss()
-            self._n_losses += 1
+        except Exception:  # an error of the pass itself is raised again by the tasks
+            logger.info("The actors failed; the pass runs as tasks.", exc_info=True)
+            self._close_actors()
+            self._n_failures += 1
 
-    def _dismiss(self) -> None:
-        """Do without residents, who keep chunks as long as they are there."""
-        if self._residents is not None:
+    def _close_actors(self) -> None:
+        """Close the actors, which keep their chunks in memory while they exist."""
+        if self._actors is not None:
             with suppress(Exception):
-                self._residents.close()
-            self._residents = None
+                self._actors.close()
+            self._actors = None
 
     def labels(self) -> npt.NDArray[np.int32]:
-        """Return each row's label by the last pass that assigned."""
+        """Return the label of each row by the last pass that assigned labels."""
         return self.labels_at(np.arange(self.n_rows))
 
     def labels_at(self, indices: Indices) -> npt.NDArray[np.int32]:
-        """Return the labels of some rows."""
-        found = self._at(on_chunk.labels_at, indices, sent(self._recall))
-        return np.concatenate([np.empty(0, np.int32), *found])[_places_back(indices)]
+        """Return the labels of the rows at `indices`."""
+        found = self._at(on_chunk.labels_at, indices, sent(self._label_version))
+        return np.concatenate([np.empty(0, np.int32), *found])[_ranks(indices)]
 
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
         together = joined(self._at(on_chunk.take, indices))
-        order = _places_back(indices)
+        order = _ranks(indices)
         return Sample(together.X[order], together.weight[order])
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
-        """Return `n_rows` rows of positive weight, without replacement, or all if fewer."""
+        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
         return self.take_present(self.draw(n_rows, rng))
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> dict[int, Indices]:
-        """Return a sample: for some chunks, places among their rows of positive weight."""
+        """Draw a sample: indices among the rows of positive weight, by chunk number."""
         counts = self._lengths if self.weight is None else self.weight.n_positive
         n_present = int(counts.sum())
         chosen = np.arange(n_present)
@@ -174,26 +176,26 @@ class DaskRows:
         return {n: within[number == n] for n in np.unique(number).tolist()}
 
     def take_present(self, drawn: dict[int, Indices]) -> Sample:
-        """Return rows that were drawn."""
-        tasks = (self.task(n, on_chunk.take_present, places) for n, places in drawn.items())
+        """Return the rows that `draw` chose."""
+        tasks = (self.task(n, on_chunk.take_present, indices) for n, indices in drawn.items())
         return joined(computed(*tasks))
 
     def distinct(self) -> Sample:
-        """Return one row for each distinct row of all, weighted by all of its kind."""
+        """Return each distinct row once, with the total weight of its copies."""
         return joined(
             computed(*(self.task(n, on_chunk.distinct) for n in self.occupied))
         ).distinct()
 
     def gather(self) -> Sample:
-        """Return all rows, where they are few."""
+        """Return all rows; for small data only."""
         return self.take(np.arange(self.n_rows))
 
     def split(self, values: Doubles) -> list[Doubles]:
-        """Return a number for each row in the parts of the chunks."""
+        """Split an array with one number per row by chunks."""
         return np.split(values, self._firsts[1:])
 
     def mean(self, column: Column) -> float:
-        """Return the mean of a column, by the weights of the rows."""
+        """Return the weighted mean of a column."""
         parts = enumerate(column.parts)
         sums = computed(*(self.task(n, on_chunk.weighted_sum, part) for n, part in parts))
         total, weight = np.sum(sums, axis=0)
@@ -201,19 +203,19 @@ class DaskRows:
 
     @property
     def total_weight(self) -> float:
-        """The sum of the weights."""
+        """The sum of the sample weights."""
         return float(self.n_rows) if self.weight is None else self.weight.total
 
     @property
     def n_counted(self) -> float:
-        """The number of rows, each as often as a whole weight says."""
+        """The number of rows of positive weight; integer weights count as repetitions."""
         if self.weight is None:
             return float(self.n_rows)
         return self.weight.total if self.weight.is_whole else float(self.weight.n_positive.sum())
 
     @property
     def occupied(self) -> list[int]:
-        """The numbers of the chunks that have rows."""
+        """The numbers of the chunks that are not empty."""
         return [number for number, length in enumerate(self._lengths) if length]
 
     @property
@@ -222,20 +224,20 @@ class DaskRows:
         return len(self._chunks)
 
     def task(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a task that calls a function of one `Chunk` and of other arguments."""
+        """Return a task that calls ``function(chunk, *arguments)``."""
         return on_workers(function, self._chunks[number], *arguments)
 
     def _parts(self, column: Column | None) -> list[Any]:
         return [None] * len(self._lengths) if column is None else column.parts
 
     def _kept(self, tasks: Iterable[Any]) -> list[Any]:
-        """Return tasks, done already where their results are to stay in memory."""
+        """Return the tasks, persisted if the chunks fit in memory."""
         return persisted(list(tasks)) if self._keeps else list(tasks)
 
     def _at(
         self, function: Callable[..., Any], indices: Indices, *arguments: Any
     ) -> tuple[Any, ...]:
-        """Return what a function finds at some rows, chunk by chunk."""
+        """Return the results of a function of a chunk and of indices in it, chunk by chunk."""
         number = np.searchsorted(self._firsts, np.sort(indices), side="right") - 1
         within = np.sort(indices) - self._firsts[number]
         return computed(
@@ -247,7 +249,7 @@ class DaskRows:
 
 
 def joined(samples: Sequence[Sample]) -> Sample:
-    """Return the rows of several samples as one."""
+    """Concatenate samples."""
     weight = np.concatenate([sample.weight for sample in samples])
     if is_sparse(samples[0].X):
         return Sample(sparse.csr_array(sparse.vstack([s.X for s in samples], format="csr")), weight)
@@ -255,7 +257,7 @@ def joined(samples: Sequence[Sample]) -> Sample:
 
 
 def memory_for_chunks() -> float:
-    """Return how much memory the workers have, or this machine where there are none, in bytes."""
+    """Return the memory of the workers in bytes, or of this machine if there are none."""
     client = current_client()
     if client is None:
         return float(memory())
@@ -263,6 +265,6 @@ def memory_for_chunks() -> float:
     return float(sum(worker["memory_limit"] or np.inf for worker in workers))
 
 
-def _places_back(indices: Indices) -> Indices:
-    """Return where each of some indices is among the same in order."""
+def _ranks(indices: Indices) -> Indices:
+    """Return the rank of each index in sorted order."""
     return np.argsort(np.argsort(indices, kind="stable"), kind="stable")
