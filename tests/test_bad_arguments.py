@@ -27,7 +27,7 @@ from sklearn.exceptions import NotFittedError
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
-from modeclust.algorithms.streaming import Past
+from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.scaling import Scaling
@@ -76,7 +76,7 @@ def fitted(model):
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
         model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
-        model._past = Past(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
+        model._statistics = SufficientStatistics(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
         model._n_features_out = 3
     else:

@@ -303,7 +303,7 @@ ARRAYS = {
         ({"n_steps_": 0}, "n_steps_ must be a whole number > 0"),
         ({"_n_features_out": 1}, "_n_features_out must be 2, got int '1'"),
         ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
-        ({"_past": 5}, "_past must be sums of 2 clusters in 2 features, got int"),
+        ({"_statistics": 5}, "_statistics must be sums of 2 clusters in 2 features, got int"),
         (
             {"_fitted_with": 5},
             "_fitted_with must be values that a fit allows of n_clusters, .* int",
@@ -354,9 +354,9 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
         {"weight": "x"},
         {"scale": np.inf},
     ):
-        state = vars(model) | {"_past": replace(model._past, **changes)}
+        state = vars(model) | {"_statistics": replace(model._statistics, **changes)}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
-        with pytest.raises(ModelFileError, match="_past must be sums of 2 clusters"):
+        with pytest.raises(ModelFileError, match="_statistics must be sums of 2 clusters"):
             load(path)
 
 

@@ -221,7 +221,7 @@ def test_a_kept_checkpoint_ends_the_same_call_at_once(name, monkeypatch, tmp_pat
     whole, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     content = file.read_bytes()
     monkeypatch.setattr(homotopy, "solve_kmeans", None)
-    monkeypatch.setattr(homotopy, "solve_onward", None)
+    monkeypatch.setattr(homotopy, "solve_towards_next", None)
     again, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     assert_same_fit(again, whole)
     assert file.read_bytes() == content

@@ -13,7 +13,7 @@ from modeclust.algorithms.solve import (
     inverse_square,
     largest_move,
     solve_kmeans,
-    solve_onward,
+    solve_towards_next,
     spread,
 )
 from modeclust.data.dataset import Dataset
@@ -48,13 +48,13 @@ def follow(
 
     At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
     """
-    opening = None
+    initial_sums = None
     for bandwidth, next_bandwidth in zip_longest(bandwidths, bandwidths[1:]):
-        state, opening = solve_onward(
+        state, initial_sums = solve_towards_next(
             rows,
             centroids,
             float(bandwidth),
-            opening,
+            initial_sums,
             kernel=kernel,
             max_iter=max_iter if next_bandwidth is None else path_iter,
             mean_shift_iter=mean_shift_iter,

@@ -21,9 +21,10 @@ Centers = npt.NDArray[np.float64]
 SMALLEST_BANDWIDTH = 1e-120
 # A move this small beside the centroid is the rounding of its coordinates.
 ROUNDING = 1e-15
-# The sums of a cluster that shrank to less than this are taken anew.
-WORN = 1e-3
-# And those of all clusters, where one mean is off by this much beside its coordinates.
+# The sums of a cluster that shrank to less than this share are recomputed, since most of their
+# digits have cancelled.
+CANCELLED = 1e-3
+# The sums of all clusters are recomputed if a mean is off by this share of its coordinates.
 DRIFTED = 1e-7
 # Rows that differ from their mean by less, beside its length, may all be equal.
 NO_SPREAD = 1e-12
@@ -53,10 +54,10 @@ class State(NamedTuple):
 
 
 class SupportsModePasses(Protocol):
-    """What `solve` asks of rows: a mode step."""
+    """What `solve` needs of a dataset."""
 
-    def run(self, pass_: ModePass) -> ModeSums:
-        """Do one pass over the rows."""
+    def run(self, pass_: ModePass, /) -> ModeSums:
+        """Run a pass over all rows, and return its merged result."""
 
 
 def inverse_square(bandwidth: float) -> float:
@@ -81,7 +82,7 @@ def solve(
     state returned is that of one last assignment: its labels, counts and objective belong to
     its centroids.
     """
-    state, _ = solve_onward(
+    state, _ = solve_towards_next(
         rows,
         centroids,
         bandwidth,
@@ -94,11 +95,11 @@ def solve(
     return state
 
 
-def solve_onward(
+def solve_towards_next(
     rows: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
-    opening: ModeSums | None,
+    initial_sums: ModeSums | None,
     *,
     kernel: int,
     max_iter: int,
@@ -106,15 +107,16 @@ def solve_onward(
     tol: float,
     next_bandwidth: float | None = None,
 ) -> tuple[State, ModeSums | None]:
-    """Do the same as `solve` on the way to the `next_bandwidth`, and spare passes.
+    """Do the same as `solve` on a path to `next_bandwidth`, with fewer passes.
 
-    Where the pass that measures the state has to be made anyway, it takes the sums that the
-    next bandwidth begins with too: they are returned, to be given as `opening` there.
+    If `max_iter` ends the iteration, the last pass runs at the next bandwidth, and measures the
+    objective at this one too. Its sums are returned: pass them as `initial_sums` at the next
+    bandwidth.
     """
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = opening or rows.run(ModePass(centroids, kernel, scale))
+    sums = initial_sums or rows.run(ModePass(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
         for _ in range(mean_shift_iter - 1):
@@ -129,12 +131,16 @@ def solve_onward(
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
         if n_iter == max_iter and next_bandwidth is not None:
-            pass_ = ModePass(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
-            onward = rows.run(pass_)
-            # A pass of its own at the next bandwidth would change no label.
+            pass_ = ModePass(
+                centroids, kernel, inverse_square(next_bandwidth), inverse_squared_previous=scale
+            )
+            next_sums = rows.run(pass_)
+            # Another pass at the next bandwidth would change no label.
             return (
-                _state(bandwidth, centroids, onward, n_iter, residual, converged, there=True),
-                replace(onward, changed=0),
+                _state(
+                    bandwidth, centroids, next_sums, n_iter, residual, converged, at_previous=True
+                ),
+                replace(next_sums, changed=0),
             )
         sums = rows.run(ModePass(centroids, kernel, scale))
     return _state(bandwidth, centroids, sums, n_iter, residual, converged), None
@@ -166,7 +172,7 @@ def solve_kmeans(rows: Dataset, centroids: Centers, *, max_iter: int, tolerance:
 
 
 class RunningMeans:
-    """The sums of K-means, kept up to date by what each pass changes."""
+    """The sums of K-means, updated by the changes of each pass."""
 
     def __init__(self, rows: Dataset, centroids: Centers) -> None:
         self._rows = rows
@@ -188,8 +194,8 @@ class RunningMeans:
         self._largest = np.maximum(self._largest, self.sums.mass)
         # Rounding errors remain where most rows left a cluster; and a dataset that lost the
         # labels of some rows has added those rows twice.
-        worn = np.any(self.sums.mass < WORN * self._largest, where=~empty)
-        if worn or self.sums.counts.sum() != self._n_rows:
+        cancelled = np.any(self.sums.mass < CANCELLED * self._largest, where=~empty)
+        if cancelled or self.sums.counts.sum() != self._n_rows:
             self._renew()
 
     def renew_if_drifted(self) -> bool:
@@ -278,14 +284,14 @@ def _state(
     residual: float,
     converged: bool,
     *,
-    there: bool = False,
+    at_previous: bool = False,
 ) -> State:
-    """Return the state that some sums measured, at their own bandwidth or at `measure_at`."""
-    reached = sums.reached_there if there else sums.mass > 0
+    """Return the state that a pass measured, at its own bandwidth or at the previous one."""
+    reached = sums.reached_at_previous if at_previous else sums.mass > 0
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
-        objective=sums.mean_objective(there=there),
+        objective=sums.mean_objective(at_previous=at_previous),
         inertia=sums.inertia,
         counts=sums.counts,
         nearest=sums.nearest,
@@ -293,6 +299,6 @@ def _state(
         n_iter=n_iter,
         residual=residual,
         converged=converged,
-        mass=None if there else sums.mass,
-        reference=None if there else sums.reference,
+        mass=None if at_previous else sums.mass,
+        reference=None if at_previous else sums.reference,
     )

@@ -22,7 +22,7 @@ NO_GAPS = np.empty(0)
 
 @dataclass
 class ModeSums:
-    """What one pass leaves of the rows, per cluster; the sums of two blocks merge exactly.
+    """The sums of one pass, per cluster; the sums of two blocks merge exactly.
 
     The weight of a row is q g(t) / s^2 / g(reference), where the reference is about the
     smallest t of its cluster so far: at no bandwidth do all weights underflow.
@@ -35,8 +35,8 @@ class ModeSums:
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
     nearest: npt.NDArray[np.int64]  # (K,) the row nearest the centroid, -1 with none
     nearest_distance: npt.NDArray[np.float64]  # (K,) its squared distance
-    reached_there: npt.NDArray[np.bool_]  # (K,) whether the kernel reaches a row, at `measure_at`
-    objective_there: float = 0.0  # sum of q G(t), at `measure_at`
+    reached_at_previous: npt.NDArray[np.bool_]  # (K,) is a row in the support?
+    objective_at_previous: float = 0.0  # sum of q G(t) at the previous bandwidth
     objective: float = 0.0  # sum of q G(t)
     inertia: float = 0.0  # sum of q |x - c|^2 / s^2
     weight: float = 0.0  # sum of q
@@ -54,12 +54,12 @@ class ModeSums:
             counts=np.zeros(n_clusters, dtype=np.int64),
             nearest=np.full(n_clusters, -1, dtype=np.int64),
             nearest_distance=np.full(n_clusters, np.inf),
-            reached_there=np.zeros(n_clusters, dtype=np.bool_),
+            reached_at_previous=np.zeros(n_clusters, dtype=np.bool_),
         )
 
-    def mean_objective(self, *, there: bool = False) -> float:
-        """Return the objective over the sum of q: at most 1, which rounding could exceed."""
-        objective = self.objective_there if there else self.objective
+    def mean_objective(self, *, at_previous: bool = False) -> float:
+        """Return the objective divided by the sum of q; rounding must not take it above 1."""
+        objective = self.objective_at_previous if at_previous else self.objective
         return float(min(objective / self.weight, 1.0))
 
     def merge(self, other: Self) -> None:
@@ -77,8 +77,8 @@ class ModeSums:
         closer = other.nearest_distance < self.nearest_distance
         self.nearest[closer] = other.nearest[closer]
         self.nearest_distance[closer] = other.nearest_distance[closer]
-        self.reached_there |= other.reached_there
-        self.objective_there += other.objective_there
+        self.reached_at_previous |= other.reached_at_previous
+        self.objective_at_previous += other.objective_at_previous
         self.objective += other.objective
         self.inertia += other.inertia
         self.weight += other.weight
@@ -92,12 +92,13 @@ class ModeSums:
 
 @dataclass(frozen=True)
 class ModePass(CentroidPass):
-    """Assign each row to its nearest centroid, or keep its label, and sum its pull."""
+    """Assign each row to its nearest centroid, or keep its label, and sum the kernel weights."""
 
     kernel: int
     inverse_squared_bandwidth: float  # 0 is an infinite bandwidth: K-means
     reassign: bool = True
-    measure_at: float | None = None  # another one, at which to take the objective too
+    # 1 / h^2 of the previous bandwidth of a path, at which the objective is measured too.
+    inverse_squared_previous: float | None = None
 
     @property
     def assigns(self) -> bool:
@@ -125,7 +126,7 @@ class ModePass(CentroidPass):
                 self._layouts.suiting(block.X, state.n_searched if known else None),
                 self.kernel,
                 self.inverse_squared_bandwidth,
-                -1.0 if self.measure_at is None else self.measure_at,
+                -1.0 if self.inverse_squared_previous is None else self.inverse_squared_previous,
                 self.reassign,
                 known,
                 self._bounds.half_gaps if known and self.reassign else NO_GAPS,
@@ -140,12 +141,12 @@ class ModePass(CentroidPass):
                 sums.counts,
                 sums.nearest,
                 sums.nearest_distance,
-                sums.reached_there,
+                sums.reached_at_previous,
             )
         )
         if not known:
             state.typical = float(np.mean(state.lower, dtype=np.float64))
-        sums.objective_there += added.objective_there
+        sums.objective_at_previous += added.objective_at_previous
         sums.objective += added.objective
         sums.inertia += added.inertia
         sums.weight += added.weight
@@ -158,7 +159,7 @@ class ModePass(CentroidPass):
 class Totals(NamedTuple):
     """The sums over all clusters that some rows leave."""
 
-    objective_there: float
+    objective_at_previous: float
     objective: float
     inertia: float
     weight: float
@@ -176,7 +177,7 @@ def _sweep(
     centroids: Centroids,
     kernel: int,
     inverse_squared_bandwidth: float,
-    measure_at: float,  # below 0 for nowhere
+    inverse_squared_previous: float,  # below 0 for none
     reassign: bool,
     known: bool,  # whether there are labels and bounds
     half_gaps: Any,  # (K,)
@@ -191,7 +192,7 @@ def _sweep(
     counts: Any,
     nearest: Any,
     nearest_distance: Any,
-    reached_there: Any,
+    reached_at_previous: Any,
 ) -> Any:
     """Add one block to its sums; return what it leaves over all clusters."""
     # Arrays are taken out of their tuples here: each use of one in there would cost a count.
@@ -200,7 +201,7 @@ def _sweep(
     sums = (reference, mass, totals, counts, nearest, nearest_distance)
     weights = (weight, inverse_squared_scale, negligible)
     n_rows = row_count(X)
-    objective_there = objective = inertia = total_weight = 0.0
+    objective_at_previous = objective = inertia = total_weight = 0.0
     changed = searched = 0
     for k in range(reference.size):
         room.heights[k] = profile(kernel, reference[k])
@@ -218,9 +219,16 @@ def _sweep(
             )
             for m in range(n_pending):
                 changed += room.before[m] != labels[first + pending[m]]
-        if measure_at >= 0.0:
-            objective_there += _measure(
-                first, last, weights, kernel, measure_at, distances, labels, reached_there
+        if inverse_squared_previous >= 0.0:
+            objective_at_previous += _measure(
+                first,
+                last,
+                weights,
+                kernel,
+                inverse_squared_previous,
+                distances,
+                labels,
+                reached_at_previous,
             )
         added = weigh(
             first, last, start, weights, kernel, inverse_squared_bandwidth, room, labels, sums
@@ -230,7 +238,7 @@ def _sweep(
         inertia += added[1]
         total_weight += added[2]
     # A plain tuple: for a named one numba runs Python code, in which an interrupt is fatal.
-    return objective_there, objective, inertia, total_weight, changed, searched
+    return objective_at_previous, objective, inertia, total_weight, changed, searched
 
 
 @compiled

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import Centers, assign, inverse_square
-from modeclust.algorithms.streaming import Past
+from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.dask_input import as_array
 from modeclust.data.dask.chunks import Chunks, is_dask
 from modeclust.data.dask.dataset import DaskDataset
@@ -212,7 +212,7 @@ class KModes(
     21
     """
 
-    _saved_types = (Path, Past, Scaling)
+    _saved_types = (Path, SufficientStatistics, Scaling)
     _needed_after_fit = ("n_clusters", "bandwidth", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
@@ -227,7 +227,7 @@ class KModes(
     }
     n_steps_: int
     n_samples_seen_: int
-    _past: Past  # what batches to come need of the rows
+    _statistics: SufficientStatistics  # of all rows so far, for `partial_fit`
 
     def __init__(
         self,
@@ -335,7 +335,7 @@ class KModes(
         Of all rows before, only the sums of the mode step are kept: for each cluster
         :math:`M_k = \sum_n w_n` and :math:`S_k = \sum_n w_n x_n`, with the weight
         :math:`w_n = q_n g(\|x_n - c_k\|^2 / (\sigma s_n)^2) / s_n^2` of a row at the centroid as
-        it was after its own batch. A batch is fitted together with these sums, faded by a
+        it was after its own batch. A batch is fitted together with these sums, discounted by a
         factor f: up to `path_iter` times, its rows B are assigned to their nearest centroids, and
 
         .. math:: c_k = \frac{f S_k + \sum_{n \in B_k} w_n x_n}{f M_k + \sum_{n \in B_k} w_n}
@@ -399,7 +399,7 @@ class KModes(
                 "partial_fit takes batches in memory, got a Dask collection; pass it to fit, or "
                 "its chunks one by one."
             )
-        if hasattr(self, "_past"):
+        if hasattr(self, "_statistics"):
             self._go_on(X, sample_weight, sample_scale)
         else:
             self._begin(X, y, sample_weight, sample_scale)
@@ -575,11 +575,11 @@ class KModes(
     def _go_on(self, X: Any, sample_weight: Any, sample_scale: Any) -> None:
         """Fit a batch together with what is kept of the rows before."""
         self._check_unchanged()
-        past, n_steps, n_seen = self._past, self.n_steps_, self.n_samples_seen_
+        statistics, n_steps, n_seen = self._statistics, self.n_steps_, self.n_samples_seen_
         with self._measure(X, sample_weight) as (rows, centroids, rescaling):
             scale = check_scales(sample_scale, rows.X)
-            if scale is not None or past.scale != 1.0:
-                rows.set_scale(relative_scales(scale, past.scale, rows.n_rows))
+            if scale is not None or statistics.scale != 1.0:
+                rows.set_scale(relative_scales(scale, statistics.scale, rows.n_rows))
             problem = Problem(
                 rows.X,
                 rows,
@@ -590,14 +590,14 @@ class KModes(
                 max_iter=self.max_iter,
                 mean_shift_iter=self.mean_shift_iter,
                 tol=self.tol,
-                mean_scale=past.scale,
+                mean_scale=statistics.scale,
             )
             bandwidth = float(problem.bandwidth_to_internal(self.bandwidth_))
-            state, past = problem.absorb(past, bandwidth, self.half_life)
+            state, statistics = problem.update(statistics, bandwidth, self.half_life)
             record = Record.begin(problem, len(centroids), self.store_labels, 1)
             record.add(state)
             self._store(record)
-        self._past = past
+        self._statistics = statistics
         self.n_steps_ = n_steps + 1
         self.n_samples_seen_ = n_seen + len(self.labels_)
 
@@ -667,7 +667,7 @@ class KModes(
         self.redundancy_ = density_ratios(problem.rows, last, problem.kernel)
         self.n_steps_ = 1
         self.n_samples_seen_ = problem.rows.n_rows
-        self._past = problem.past(last)
+        self._statistics = problem.statistics(last)
         self._n_features_out = len(self.cluster_centers_)
         self._fitted_with = self._parameters_needed()
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust import __version__
-from modeclust.algorithms.streaming import Past
+from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.data.reading import is_sparse
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.landscape import Landscape
@@ -25,7 +25,14 @@ from modeclust.persistence import is_array, read_document
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
 # What each must have beside what all have.
 REQUIRED = {
-    KModes: ["path_", "redundancy_", "n_steps_", "n_samples_seen_", "_past", "_n_features_out"],
+    KModes: [
+        "path_",
+        "redundancy_",
+        "n_steps_",
+        "n_samples_seen_",
+        "_statistics",
+        "_n_features_out",
+    ],
     LaplacianKModes: ["path_", "smoothing_", "assignments_", "affinity_", "_neighborhood"],
     MeanShift: ["_landscape"],
 }
@@ -176,8 +183,8 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
             value = vars(model)[name]
             yield name, type(value) is int and value > 0, "a whole number > 0"
         yield "_n_features_out", model._n_features_out == size, f"{size}"
-        fits = _is_past(model._past, size, width)
-        yield "_past", fits, f"sums of {size} clusters in {width} features"
+        fits = _are_statistics(model._statistics, size, width)
+        yield "_statistics", fits, f"sums of {size} clusters in {width} features"
         if hasattr(model, "scaling_"):
             fits = _is_scaling(model.scaling_, width)
             yield "scaling_", fits, f"means and scales > 0 of {width} features"
@@ -220,16 +227,16 @@ def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
     )
 
 
-def _is_past(past: Any, size: int, width: int) -> bool:
-    if not isinstance(past, Past):
+def _are_statistics(statistics: Any, size: int, width: int) -> bool:
+    if not isinstance(statistics, SufficientStatistics):
         return False
-    numbers: list[Any] = [past.weight, past.scale]
+    numbers: list[Any] = [statistics.weight, statistics.scale]
     return (
-        is_array(past.centers, "f", size, width)
-        and is_array(past.mass, "f", size)
-        and is_array(past.reference, "f", size)
-        and bool(np.isfinite(past.centers).all() and np.isfinite(past.mass).all())
-        and bool(np.all(past.mass >= 0) and np.all(past.reference >= 0))
+        is_array(statistics.centers, "f", size, width)
+        and is_array(statistics.mass, "f", size)
+        and is_array(statistics.reference, "f", size)
+        and bool(np.isfinite(statistics.centers).all() and np.isfinite(statistics.mass).all())
+        and bool(np.all(statistics.mass >= 0) and np.all(statistics.reference >= 0))
         and all(isinstance(value, float) and 0 < value < np.inf for value in numbers)
     )
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
-from modeclust.algorithms.streaming import Past, absorb
+from modeclust.algorithms.streaming import SufficientStatistics, update
 from modeclust.data.dask.chunks import Chunks
 from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.rescaling import Rescaling
@@ -118,11 +118,11 @@ class Problem:
             tol=self.tol,
         )
 
-    def past(self, state: State) -> Past:
-        """Return what to keep of the rows for batches to come, in the user's units."""
+    def statistics(self, state: State) -> SufficientStatistics:
+        """Return the sufficient statistics of the rows, in the user's units."""
         if state.mass is None or state.reference is None:
             state = evaluate(self.rows, state, state.centroids, self.kernel)
-        return Past(
+        return SufficientStatistics(
             self.rescaling.to_original(state.centroids),
             np.asarray(state.mass),
             np.asarray(state.reference),
@@ -130,12 +130,14 @@ class Problem:
             self.mean_scale,
         )
 
-    def absorb(self, past: Past, bandwidth: float, half_life: float) -> tuple[State, Past]:
-        """Fit the rows together with a past in the user's units, and return the one after."""
-        state, onward = absorb(
+    def update(
+        self, statistics: SufficientStatistics, bandwidth: float, half_life: float
+    ) -> tuple[State, SufficientStatistics]:
+        """Fit the rows together with statistics in the user's units, and return both updated."""
+        state, updated = update(
             self.rows,
             self.rows.total_weight,
-            replace(past, centers=self.rescaling.to_internal(past.centers)),
+            replace(statistics, centers=self.rescaling.to_internal(statistics.centers)),
             bandwidth,
             kernel=self.kernel,
             half_life=half_life,
@@ -143,7 +145,7 @@ class Problem:
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         )
-        return state, replace(onward, centers=self.rescaling.to_original(onward.centers))
+        return state, replace(updated, centers=self.rescaling.to_original(updated.centers))
 
     def _given(self, init: Any, n_clusters: int) -> Centers:
         centers = check_centers(init, n_clusters, self.rows.n_features)
