@@ -28,7 +28,7 @@ import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
 from modeclust.algorithms.streaming import SufficientStatistics
-from modeclust.estimators.landscape import Landscape
+from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.scaling import Scaling
 from modeclust.mode_tree import TreeLevel
@@ -70,7 +70,7 @@ def fitted(model):
     model.bandwidth_ = 2.0
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
-        model._landscape = Landscape(X, None, None, np.arange(10))
+        model._kernel_density = KernelDensity(X, None, None, np.arange(10))
         return model
     model.path_ = path()
     model.exemplar_indices_ = np.array([1, 5, 8])

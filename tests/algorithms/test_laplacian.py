@@ -50,9 +50,9 @@ def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
     monkeypatch.setattr("modeclust.algorithms.laplacian.ENERGY_TOLERANCE", 1e-13)
     X, W, state = run("gradient", 0.5)
     squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
-    heights = np.exp(-squares / 2)
+    kernel_values = np.exp(-squares / 2)
     laplacian = np.diag(W.sum(axis=1)) - W.toarray()
-    slope = 2 * 0.5 * laplacian @ state.memberships - heights
+    slope = 2 * 0.5 * laplacian @ state.memberships - kernel_values
     # Where a row has a share in a cluster, no cluster has a lower slope.
     lowest = slope.min(axis=1, keepdims=True)
     assert np.max((slope - lowest) * state.memberships) < 1e-4

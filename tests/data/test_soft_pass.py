@@ -40,13 +40,13 @@ def test_sums_agree_with_the_formula(rng, kernel, is_sparse, n_features, bandwid
     centroids = X[:4] + 0.05
     inverse = 1 / bandwidth**2
     form = sparse.csr_array(X) if is_sparse else X
-    heights = np.empty_like(Z)
+    kernel_values = np.empty_like(Z)
     with MemoryDataset(form, weight=weight, scale=scale, block_size=150) as rows:
         sums = rows.run(SoftPass(centroids, Z, KERNELS[kernel], inverse))
-        rows.run(KernelValuePass(centroids, KERNELS[kernel], inverse, heights))
+        rows.run(KernelValuePass(centroids, KERNELS[kernel], inverse, kernel_values))
     squares = reference.squared_distances(X, centroids) / scale[:, None] ** 2
     wanted = weight[:, None] * reference.PROFILES[kernel](squares * inverse)
-    np.testing.assert_allclose(heights, wanted, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(kernel_values, wanted, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(sums.objective, (Z * wanted).sum(), rtol=1e-9, atol=1e-250)
     np.testing.assert_allclose(sums.inertia, (Z * weight[:, None] * squares).sum(), rtol=1e-9)
     moved = soft_mode_step(X, Z, centroids, bandwidth, kernel, weight, scale)

@@ -96,11 +96,11 @@ class Smoother:
         """Return memberships from which to look for better ones; `rows` are those of the data."""
         return memberships
 
-    def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return better memberships and their energy."""
         raise NotImplementedError
 
-    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
         """Return what `solve` lowers."""
         raise NotImplementedError
 
@@ -127,13 +127,13 @@ class GradientSmoother(Smoother):
         memberships[lonely] = one_hot(_nearest(rows, lonely, centroids), len(centroids))
         return memberships
 
-    def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return the memberships of least energy, to a tolerance, and their energy."""
         graph, rate = self.graph, self.graph.rate / self.smoothing
         now, before, following = memberships.copy(), memberships.copy(), np.empty_like(memberships)
         products, products_before = np.empty_like(now), np.empty_like(now)
         products_next = np.empty_like(now)
-        energy = self._multiply(now, heights, products)
+        energy = self._multiply(now, kernel_values, products)
         products_before[:] = products
         pace, momentum = 1.0, 0.0
         for _ in range(MOST_SMOOTHINGS):
@@ -142,7 +142,7 @@ class GradientSmoother(Smoother):
                 before,
                 products,
                 products_before,
-                heights,
+                kernel_values,
                 graph.degrees,
                 self.smoothing,
                 rate,
@@ -150,7 +150,7 @@ class GradientSmoother(Smoother):
                 following,
             )
             graph.rows.run(pass_)
-            lower = self._multiply(following, heights, products_next)
+            lower = self._multiply(following, kernel_values, products_next)
             if lower > energy and momentum > 0.0:
                 pace, momentum = 1.0, 0.0
                 continue
@@ -165,12 +165,12 @@ class GradientSmoother(Smoother):
             pace, momentum = faster, (pace - 1.0) / faster
         return now, energy
 
-    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
         """Return smoothing tr(Z' L Z) - sum z g."""
-        return self._multiply(memberships, heights, np.empty_like(memberships))
+        return self._multiply(memberships, kernel_values, np.empty_like(memberships))
 
-    def _multiply(self, memberships: Doubles, heights: Doubles, products: Doubles) -> float:
-        pass_ = LaplacianPass(memberships, heights, self.smoothing, products)
+    def _multiply(self, memberships: Doubles, kernel_values: Doubles, products: Doubles) -> float:
+        pass_ = LaplacianPass(memberships, kernel_values, self.smoothing, products)
         return self.graph.rows.run(pass_).value
 
 
@@ -185,7 +185,7 @@ class BoundSmoother(Smoother):
         degree = float(graph.degrees.mean())
         return SMOOTH_DEGREE / degree if degree > 0 else 1.0
 
-    def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return memberships at which the update stands still, to a tolerance.
 
         Where a step raises the energy, as joined rows that change places may, a damped one is taken
@@ -195,12 +195,12 @@ class BoundSmoother(Smoother):
         before, following = np.empty_like(now), np.empty_like(now)
         energy, damping = np.inf, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            lower = self._update(now, heights, damping, following)
+            lower = self._update(now, kernel_values, damping, following)
             if lower > energy:
                 if damping > 0.0:  # rounding is all that is left
                     break
                 damping = self.smoothing * float(self.graph.degrees.max())
-                self._update(before, heights, damping, now)
+                self._update(before, kernel_values, damping, now)
                 continue
             if energy - lower <= ENERGY_TOLERANCE * abs(lower):
                 return now, lower
@@ -208,14 +208,14 @@ class BoundSmoother(Smoother):
             before, now, following = now, following, before
         return before, energy
 
-    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
         """Return sum z log z - sum z g - smoothing / 2 sum_nm w_nm z_n . z_m."""
-        return self._update(memberships, heights, 0.0, np.empty_like(memberships))
+        return self._update(memberships, kernel_values, 0.0, np.empty_like(memberships))
 
     def _update(
-        self, memberships: Doubles, heights: Doubles, damping: float, following: Doubles
+        self, memberships: Doubles, kernel_values: Doubles, damping: float, following: Doubles
     ) -> float:
-        pass_ = BoundPass(memberships, heights, self.smoothing, damping, following)
+        pass_ = BoundPass(memberships, kernel_values, self.smoothing, damping, following)
         return self.graph.rows.run(pass_).value
 
 
@@ -270,7 +270,7 @@ def solve_soft(
     L of the state is the energy with its sign turned.
     """
     inverse = inverse_square(bandwidth)
-    heights = np.empty_like(memberships)
+    kernel_values = np.empty_like(memberships)
     history: list[float] = []
     residual = np.inf
     while len(history) < max_iter and residual > tol * bandwidth:
@@ -281,9 +281,9 @@ def solve_soft(
             centroids = moved
             if move <= tol * bandwidth:
                 break
-        rows.run(KernelValuePass(centroids, kernel, inverse, heights))
+        rows.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
         memberships = smoother.start(rows, centroids, memberships)
-        memberships, energy = smoother.solve(memberships, heights)
+        memberships, energy = smoother.solve(memberships, kernel_values)
         history.append(-energy)
         residual = largest_move(start, centroids)
     labels = hard_labels(rows, centroids, memberships)

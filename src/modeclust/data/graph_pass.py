@@ -41,7 +41,7 @@ class ProjectPass:
     before: Doubles  # Z_before
     products: Doubles  # W Z
     products_before: Doubles  # W Z_before
-    heights: Doubles  # g
+    kernel_values: Doubles  # g
     degrees: Doubles  # (N,)
     smoothing: float
     rate: float
@@ -60,7 +60,7 @@ class ProjectPass:
             self.before[rows],
             self.products[rows],
             self.products_before[rows],
-            self.heights[rows],
+            self.kernel_values[rows],
             self.degrees[rows],
             self.smoothing,
             self.rate,
@@ -74,7 +74,7 @@ class LaplacianPass:
     """Write W Z, and return smoothing tr(Z' L Z) - sum z g."""
 
     memberships: Doubles
-    heights: Doubles
+    kernel_values: Doubles
     smoothing: float
     products: Doubles  # W Z, OUT
 
@@ -88,7 +88,7 @@ class LaplacianPass:
             block.X,
             self.memberships,
             self.memberships[block.rows],
-            self.heights[block.rows],
+            self.kernel_values[block.rows],
             self.smoothing,
             self.products[block.rows],
         )
@@ -104,7 +104,7 @@ class BoundPass:
     """
 
     memberships: Doubles
-    heights: Doubles
+    kernel_values: Doubles
     smoothing: float
     damping: float
     following: Doubles  # OUT
@@ -119,7 +119,7 @@ class BoundPass:
             block.X,
             self.memberships,
             self.memberships[block.rows],
-            self.heights[block.rows],
+            self.kernel_values[block.rows],
             self.smoothing,
             self.damping,
             self.following[block.rows],
@@ -132,7 +132,7 @@ def _descend(
     before: Any,
     products: Any,
     products_before: Any,
-    heights: Any,
+    kernel_values: Any,
     degrees: Any,
     smoothing: float,
     rate: float,
@@ -143,7 +143,7 @@ def _descend(
         for k in range(following.shape[1]):
             y = memberships[i, k] + momentum * (memberships[i, k] - before[i, k])
             wy = products[i, k] + momentum * (products[i, k] - products_before[i, k])
-            slope = 2.0 * smoothing * (degrees[i] * y - wy) - heights[i, k]
+            slope = 2.0 * smoothing * (degrees[i] * y - wy) - kernel_values[i, k]
             following[i, k] = y - rate * slope
         project(following[i])
 
@@ -184,7 +184,7 @@ def _multiply(
     W: Any,  # IN
     every: Any,  # (N, K)
     memberships: Any,  # (n, K), of the block's rows
-    heights: Any,
+    kernel_values: Any,
     smoothing: float,
     products: Any,  # OUT
 ) -> float:
@@ -202,7 +202,7 @@ def _multiply(
                 roughness += w * difference * difference
         energy += 0.5 * smoothing * roughness
         for k in range(row.size):
-            energy -= z[k] * heights[i, k]
+            energy -= z[k] * kernel_values[i, k]
     return energy
 
 
@@ -211,7 +211,7 @@ def _soften(
     W: Any,  # IN
     every: Any,
     memberships: Any,
-    heights: Any,
+    kernel_values: Any,
     smoothing: float,
     damping: float,
     following: Any,  # OUT
@@ -222,10 +222,10 @@ def _soften(
         _neighbors(W, i, every, row)
         highest = -np.inf
         for k in range(row.size):
-            z, pull = memberships[i, k], heights[i, k] + smoothing * row[k]
+            z, pull = memberships[i, k], kernel_values[i, k] + smoothing * row[k]
             if z > 0.0:
                 log = np.log(z)
-                energy += z * (log - heights[i, k] - 0.5 * smoothing * row[k])
+                energy += z * (log - kernel_values[i, k] - 0.5 * smoothing * row[k])
                 pull += damping * log
             elif damping > 0.0:
                 pull = -np.inf

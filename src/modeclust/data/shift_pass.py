@@ -1,4 +1,4 @@
-"""One pass of mean-shift: every place against every row that its kernel reaches."""
+"""One pass of mean-shift: every point against every row that its kernel reaches."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,13 +24,13 @@ from modeclust.kernels import (
 Vector = npt.NDArray[np.float64]
 
 # Rows are taken so many at a time, and short rows are passed over together where the box
-# around them is out of reach of all places of a tile.
-LEAF, PLACES = 128, 32
-# Long rows, which go through matrix products: rows and places of one product.
-LONG_LEAF, LONG_PLACES = 512, 256
-# Of sparse rows, so many places at a time: few enough that the numbers of common features, one
-# for each place, stay in the cache. Many rows at a time, as the sums after them are dense.
-SPARSE_PLACES, SPARSE_LEAF = 32, 2**14
+# around them is out of reach of all points of a tile.
+LEAF, POINTS = 128, 32
+# Long rows, which go through matrix products: rows and points of one product.
+LONG_LEAF, LONG_POINTS = 512, 256
+# Of sparse rows, so many points at a time: few enough that the numbers of common features, one
+# for each point, stay in the cache. Many rows at a time, as the sums after them are dense.
+SPARSE_POINTS, SPARSE_LEAF = 32, 2**14
 # By products, a squared distance is off by about 1e-16 of the squared norms: they are used where
 # that is below 1e-8 of the squared bandwidth.
 LARGEST_NORM = 1e8
@@ -38,7 +38,7 @@ LARGEST_NORM = 1e8
 
 @dataclass
 class ShiftSums:
-    """What the rows pull at each place; the sums of two blocks merge exactly."""
+    """The sums of the kernel weights at each point; the sums of two blocks merge exactly."""
 
     kernel: int
     reference: Vector  # (M,) about the smallest t met; inf with no row
@@ -48,15 +48,15 @@ class ShiftSums:
     smallest: Vector  # (M,) the smallest t of a row with weight; inf with none
 
     @classmethod
-    def zeros(cls, kernel: int, n_places: int, n_features: int) -> Self:
+    def zeros(cls, kernel: int, n_points: int, n_features: int) -> Self:
         """Return the sums of no rows."""
         return cls(
             kernel,
-            np.full(n_places, np.inf),
-            np.zeros(n_places),
-            np.zeros((n_places, n_features)),
-            np.zeros(n_places),
-            np.full(n_places, np.inf),
+            np.full(n_points, np.inf),
+            np.zeros(n_points),
+            np.zeros((n_points, n_features)),
+            np.zeros(n_points),
+            np.full(n_points, np.inf),
         )
 
     def merge(self, other: Self) -> None:
@@ -73,20 +73,20 @@ class ShiftSums:
         self.density += other.density
         np.minimum(self.smallest, other.smallest, out=self.smallest)
 
-    def moved(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the places after the shift; one that no row pulls stays."""
-        return means(self.totals, self.mass, places)
+    def moved(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the points after the shift; one that no row reaches stays."""
+        return means(self.totals, self.mass, points)
 
 
 @dataclass(frozen=True)
 class ShiftPass:
-    """Sum the pull of all rows at each of some places.
+    """Sum the kernel weights of all rows at each of the points.
 
-    `reach` (M,) is an upper bound on the smallest t at each place, inf where none is known. Rows
+    `reach` (M,) is an upper bound on the smallest t at each point, inf where none is known. Rows
     whose t is above it by `negligible` or more are left out, whole leaves of them unread.
     """
 
-    places: npt.NDArray[np.float64]  # (M, D)
+    points: npt.NDArray[np.float64]  # (M, D)
     kernel: int
     inverse_squared_bandwidth: float
     reach: Vector
@@ -95,7 +95,7 @@ class ShiftPass:
 
     def start(self) -> ShiftSums:
         """Return the sums of no rows."""
-        return ShiftSums.zeros(self.kernel, *self.places.shape)
+        return ShiftSums.zeros(self.kernel, *self.points.shape)
 
     def add(self, block: Block, sums: ShiftSums) -> None:
         """Add the pull of one block's rows."""
@@ -109,13 +109,13 @@ class ShiftPass:
             block.X,
             block.weight,
             block.inverse_squared_scale,
-            self.places,
+            self.points,
             *self._boxes,
             self._limits,
             self.kernel,
             self.inverse_squared_bandwidth,
             self.negligible,
-            _desk(LEAF, self.places.shape[1]),
+            _desk(LEAF, self.points.shape[1]),
             sums.reference,
             sums.mass,
             sums.totals,
@@ -127,28 +127,28 @@ class ShiftPass:
     def _suits_products(self) -> bool:
         largest = max(self.largest_norm, float(self._norms.max()))
         exact = largest * self.inverse_squared_bandwidth < LARGEST_NORM
-        return self.places.shape[1] >= FEWEST_FOR_PRODUCTS and exact
+        return self.points.shape[1] >= FEWEST_FOR_PRODUCTS and exact
 
     @cached_property
     def _boxes(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The lowest and highest coordinates of each tile of places."""
-        firsts = np.arange(0, len(self.places), PLACES)
-        lowest = np.minimum.reduceat(self.places, firsts, axis=0)
-        highest = np.maximum.reduceat(self.places, firsts, axis=0)
+        """The lowest and highest coordinates of each tile of points."""
+        firsts = np.arange(0, len(self.points), POINTS)
+        lowest = np.minimum.reduceat(self.points, firsts, axis=0)
+        highest = np.maximum.reduceat(self.points, firsts, axis=0)
         return lowest, highest
 
     @cached_property
     def _limits(self) -> Vector:
-        """The t beyond which no row matters to each place."""
+        """The t beyond which no row matters to each point."""
         if self.kernel == CAUCHY:
-            return np.full(len(self.places), np.inf)
+            return np.full(len(self.points), np.inf)
         if has_compact_support(self.kernel):
-            return np.ones(len(self.places))
+            return np.ones(len(self.points))
         return self.reach + self.negligible
 
     @cached_property
     def _norms(self) -> Vector:
-        norms: Vector = np.einsum("md,md->m", self.places, self.places)
+        norms: Vector = np.einsum("md,md->m", self.points, self.points)
         return norms
 
     def _add_by_products(self, X: Floats, block: Block, sums: ShiftSums) -> None:
@@ -157,23 +157,23 @@ class ShiftPass:
             rows = slice(first, first + LONG_LEAF)
             leaf = X[rows].astype(np.float64)
             norms = np.einsum("id,id->i", leaf, leaf)
-            for begin in range(0, len(self.places), LONG_PLACES):
-                some = slice(begin, begin + LONG_PLACES)
-                pulls = self.places[some] @ leaf.T
+            for begin in range(0, len(self.points), LONG_POINTS):
+                some = slice(begin, begin + LONG_POINTS)
+                pulls = self.points[some] @ leaf.T
                 self._weigh(pulls, norms, block, rows, some, desk, sums)
                 sums.totals[some] += pulls @ leaf
 
     def _add_sparse(self, X: Csr, block: Block, sums: ShiftSums) -> None:
-        """Add the pull of sparse rows: each number of a row meets that of all places at once."""
+        """Add the pull of sparse rows: each number of a row meets that of all points at once."""
         n_rows = len(X.indptr) - 1
         desk = _desk(min(n_rows, SPARSE_LEAF), 0)
         for first in range(0, n_rows, SPARSE_LEAF):
             rows = slice(first, min(first + SPARSE_LEAF, n_rows))
             leaf = X._replace(indptr=X.indptr[first : rows.stop + 1])
             norms = _sparse_norms(leaf.data, leaf.indptr)
-            for begin in range(0, len(self.places), SPARSE_PLACES):
-                some = slice(begin, begin + SPARSE_PLACES)
-                columns = self._columns[begin // SPARSE_PLACES]
+            for begin in range(0, len(self.points), SPARSE_POINTS):
+                some = slice(begin, begin + SPARSE_POINTS)
+                columns = self._columns[begin // SPARSE_POINTS]
                 products = np.empty((len(norms), columns.shape[1]))
                 _multiply_sparse(*leaf, columns, products)
                 pulls = np.ascontiguousarray(products.T)
@@ -183,9 +183,9 @@ class ShiftPass:
 
     @cached_property
     def _columns(self) -> list[npt.NDArray[np.float64]]:
-        """The places by features, (D, m), in parts."""
-        begins = range(0, len(self.places), SPARSE_PLACES)
-        return [np.ascontiguousarray(self.places[i : i + SPARSE_PLACES].T) for i in begins]
+        """The points by features, (D, m), in parts."""
+        begins = range(0, len(self.points), SPARSE_POINTS)
+        return [np.ascontiguousarray(self.points[i : i + SPARSE_POINTS].T) for i in begins]
 
     def _weigh(
         self,
@@ -197,7 +197,7 @@ class ShiftPass:
         desk: "Desk",
         sums: ShiftSums,
     ) -> None:
-        """Turn products of some places with some rows into pulls."""
+        """Turn products of points with rows into kernel weights."""
         _weigh_products(
             products,
             self._norms[some],
@@ -217,7 +217,7 @@ class ShiftPass:
 
 
 class Desk(NamedTuple):
-    """Room for the work on one place and one leaf of rows."""
+    """Room for the work on one point and one leaf of rows."""
 
     columns: npt.NDArray[np.float64]  # (D, n) the rows of the leaf
     low: Vector  # (D,) the box around them
@@ -258,7 +258,7 @@ def _add_by_differences(
     X: Any,  # IN: (n, D)
     weight: Any,
     inverse_squared_scale: Any,
-    places: Any,
+    points: Any,
     lowest: Any,
     highest: Any,
     limits: Any,
@@ -282,17 +282,17 @@ def _add_by_differences(
         least = _take_weights(first, n, weight, inverse_squared_scale, q, precision)
         factor = least * inverse_squared_bandwidth
         for tile in range(lowest.shape[0]):
-            begin, end = tile * PLACES, min((tile + 1) * PLACES, places.shape[0])
+            begin, end = tile * POINTS, min((tile + 1) * POINTS, points.shape[0])
             gap = _squared_gap(low, high, lowest[tile], highest[tile])
             if gap * factor >= limits[begin:end].max():
                 continue
             for p in range(begin, end):
-                if _squared_gap(low, high, places[p], places[p]) * factor >= limits[p]:
+                if _squared_gap(low, high, points[p], points[p]) * factor >= limits[p]:
                     continue
                 for m in range(n):
                     t[m] = 0.0
                 for j in range(n_features):
-                    here = places[p, j]
+                    here = points[p, j]
                     for m in range(n):
                         difference = columns[j, m] - here
                         t[m] += difference * difference
@@ -379,7 +379,7 @@ def _multiply_sparse(
     columns: Any,  # IN: (D, m)
     products: Any,  # OUT: (n, m)
 ) -> None:
-    """Multiply each row with each place."""
+    """Multiply each row with each point."""
     m = columns.shape[1]
     for i in range(products.shape[0]):
         own = products[i]
@@ -398,7 +398,7 @@ def _add_sparse_totals(
     pulls: Any,  # IN: (n, m)
     totals: Any,  # IN/OUT: (m, D)
 ) -> None:
-    """Add the rows, as each place is pulled by them."""
+    """Add the rows, as each point is pulled by them."""
     m, n_features = totals.shape
     sums = np.zeros((n_features, m))
     for i in range(pulls.shape[0]):
@@ -416,8 +416,8 @@ def _add_sparse_totals(
 
 @compiled
 def _weigh_products(
-    products: Any,  # IN/OUT: (M, n) place . row; the pulls
-    place_norms: Any,
+    products: Any,  # IN/OUT: (M, n) point . row; the pulls
+    point_norms: Any,
     row_norms: Any,
     weight: Any,
     inverse_squared_scale: Any,
@@ -436,9 +436,9 @@ def _weigh_products(
     t, q, precision, pulls = desk.t, desk.q, desk.precision, desk.pulls
     bits, bits_as_floats = desk.bits, desk.bits_as_floats
     _take_weights(0, n, weight, inverse_squared_scale, q, precision)
-    for p in range(place_norms.size):
+    for p in range(point_norms.size):
         for m in range(n):
-            t[m] = max(place_norms[p] + row_norms[m] - 2.0 * products[p, m], 0.0)
+            t[m] = max(point_norms[p] + row_norms[m] - 2.0 * products[p, m], 0.0)
         _weigh(
             n,
             p,
@@ -480,9 +480,9 @@ def _weigh(
     density: Any,
     smallest: Any,
 ) -> bool:
-    """Write the pulls of a leaf's rows at place p; return whether there are any.
+    """Write the pulls of a leaf's rows at point p; return whether there are any.
 
-    What was summed at the place before is brought to a reference that is near enough.
+    What was summed at the point before is brought to a reference that is near enough.
     """
     least = np.inf
     for m in range(n):

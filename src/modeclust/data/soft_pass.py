@@ -128,7 +128,7 @@ class KernelValuePass(CentroidPass):
 
     kernel: int
     inverse_squared_bandwidth: float
-    heights: Doubles  # (N, K), OUT
+    kernel_values: Doubles  # (N, K), OUT
 
     def start(self) -> Nothing:
         """Return nothing."""
@@ -136,31 +136,31 @@ class KernelValuePass(CentroidPass):
 
     def add(self, block: Block, nothing: Nothing) -> None:
         """Write one block's part."""
-        _fill_heights(
+        _fill_kernel_values(
             block.X,
             block.weight,
             block.inverse_squared_scale,
             self._layouts.suiting(block.X, n_searched=0),
             self.kernel,
             self.inverse_squared_bandwidth,
-            self.heights[block.rows],
+            self.kernel_values[block.rows],
         )
 
 
 @compiled
-def _fill_heights(
+def _fill_kernel_values(
     X: Any,  # IN
     weight: Any,
     inverse_squared_scale: Any,
     centroids: Centroids,
     kernel: int,
     inverse_squared_bandwidth: float,
-    heights: Any,  # OUT
+    kernel_values: Any,  # OUT
 ) -> None:
     for i in range(row_count(X)):
         q = weight[i] if weight.size > 0 else 1.0
         precision = inverse_squared_scale[i] if inverse_squared_scale.size > 0 else 1.0
         factor = precision * inverse_squared_bandwidth
-        for k in range(heights.shape[1]):
+        for k in range(kernel_values.shape[1]):
             t = squared_distance(X, i, centroids.rows, centroids.norms, k)
-            heights[i, k] = q * profile(kernel, t * factor)
+            kernel_values[i, k] = q * profile(kernel, t * factor)

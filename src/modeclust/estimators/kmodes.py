@@ -728,14 +728,14 @@ class KModes(
         chunks = (array.chunks[0], (n_clusters,))
         return array.map_blocks(_of_chunk, bare.transform, empty, chunks=chunks, meta=empty)
 
-    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `places` that cannot have the label it got in the fit.
+    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `indices` that cannot have the label it got in the fit.
 
         Of a Dask collection None, which would be read once more.
         """
         if isinstance(X, Chunks) or is_dask(X):
             return None
-        return first_elsewhere(X, places, np.asarray(self.labels_[places]), self.cluster_centers_)
+        return first_elsewhere(X, indices, np.asarray(self.labels_[indices]), self.cluster_centers_)
 
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any

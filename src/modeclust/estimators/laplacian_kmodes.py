@@ -480,9 +480,9 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         with MemoryDataset(rows, n_clusters=len(centroids), n_jobs=self.n_jobs) as opened:
             yield opened, centroids, rescaling
 
-    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `places` that is not that of the fit."""
-        return first_unlike(X, places, self._neighborhood.X, places)
+    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `indices` that is not that of the fit."""
+        return first_unlike(X, indices, self._neighborhood.X, indices)
 
     def _assignments(
         self, rows: MemoryDataset, centroids: Centers, rescaling: Rescaling
@@ -490,7 +490,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         if self.smoothing_ == 0:
             assign(rows, centroids)
             return one_hot(rows.labels(), len(centroids))
-        pulls = self._log_heights(rows, centroids, self.bandwidth_ / rescaling.scale)
+        pulls = self._log_kernel_values(rows, centroids, self.bandwidth_ / rescaling.scale)
         affinities, near = self._neighborhood.affinities(rows.X, rescaling, self.n_jobs)
         mean = np.asarray(affinities @ self.assignments_)
         if self._fitted_with["solver"] == "bound":
@@ -506,18 +506,20 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         project_rows(mean)  # ... neighbours alone decide.
         return mean
 
-    def _log_heights(self, rows: MemoryDataset, centroids: Centers, bandwidth: float) -> Doubles:
+    def _log_kernel_values(
+        self, rows: MemoryDataset, centroids: Centers, bandwidth: float
+    ) -> Doubles:
         """Return log G of each row at each centroid."""
         name = self._fitted_with["kernel"]
         if name == "gaussian":
             with np.errstate(over="ignore"):
                 squares = np.square(rows.distances(centroids).astype(np.float64) / bandwidth)
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
-        heights = np.empty((rows.n_rows, len(centroids)))
+        kernel_values = np.empty((rows.n_rows, len(centroids)))
         kernel, inverse = KERNELS[name], inverse_square(bandwidth)
-        rows.run(KernelValuePass(centroids, kernel, inverse, heights))
+        rows.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(heights))
+            return np.asarray(np.log(kernel_values))
 
 
 def _memberships(state: State, labels: npt.NDArray[np.int32]) -> Doubles:

@@ -10,8 +10,8 @@ import numpy as np
 from modeclust import __version__
 from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.data.reading import is_sparse
+from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.kmodes import KModes
-from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
 from modeclust.estimators.neighborhood import Neighborhood
@@ -34,7 +34,7 @@ REQUIRED = {
         "_n_features_out",
     ],
     LaplacianKModes: ["path_", "smoothing_", "assignments_", "affinity_", "_neighborhood"],
-    MeanShift: ["_landscape"],
+    MeanShift: ["_kernel_density"],
 }
 
 
@@ -171,8 +171,8 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
     n_rows = len(labels)
     if isinstance(model, MeanShift):
-        fits = _is_landscape(model._landscape, n_rows, width) and _is_steady(model)
-        yield "_landscape", fits, f"rows of {width} features, one for each label"
+        fits = _is_kernel_density(model._kernel_density, n_rows, width) and _is_steady(model)
+        yield "_kernel_density", fits, f"rows of {width} features, one for each label"
         return
     fits = _is_path(model.path_, n_rows, size, width)
     yield "path_", fits, f"a path of {size} centroids in {width} features"
@@ -252,12 +252,12 @@ def _is_scaling(scaling: Any, width: int) -> bool:
     )
 
 
-def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
-    if not isinstance(landscape, Landscape):
+def _is_kernel_density(kernel_density: Any, n_rows: int, width: int) -> bool:
+    if not isinstance(kernel_density, KernelDensity):
         return False
-    order, weight, scale = landscape.order, landscape.weight, landscape.scale
+    order, weight, scale = kernel_density.order, kernel_density.weight, kernel_density.scale
     return (
-        _are_rows(landscape.X, n_rows, width)
+        _are_rows(kernel_density.X, n_rows, width)
         and all(v is None or is_array(v, "f", n_rows) for v in (weight, scale))
         and (weight is None or bool(np.isfinite(weight).all() and (weight >= 0).all()))
         and (scale is None or bool(np.isfinite(scale).all() and (scale > 0).all()))
@@ -269,7 +269,7 @@ def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
 def _is_steady(model: MeanShift) -> bool:
     """Return whether the density can be found at its bandwidth, as `fit` makes sure."""
     try:
-        with model._landscape.opened(model._fitted_with["kernel"], model.bandwidth_, 1):
+        with model._kernel_density.open(model._fitted_with["kernel"], model.bandwidth_, 1):
             return True
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""The kernel density of a user's data, checked and open to be climbed."""
+"""The kernel density of a user's checked data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,36 +20,38 @@ from modeclust.validation import Doubles, check_n_jobs
 
 # Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
 N_BLOCKS, FEWEST_ROWS = 16, 1024
-# In units in which the rows are about 1, what climbs square and divide stays within all numbers.
+# Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
 LIMITS = 1e-100, 1e100
 NO_ORDER = np.empty(0, dtype=np.intp)
 
 
-class Open(NamedTuple):
-    """A landscape that can be climbed, in units of its own."""
+class OpenKernelDensity(NamedTuple):
+    """A kernel density of rescaled rows, ready for mean-shift."""
 
-    density: Density  # at a bandwidth for the mean local scale, over which all of them are
+    density: (
+        Density  # local scales are divided by their mean, and the bandwidth is multiplied by it
+    )
     X: Any  # the rows
     rescaling: Rescaling
     mean_scale: float
 
     def bandwidth_to_original(self, bandwidth: float) -> float:
-        """Return a bandwidth of the density in the user's units."""
+        """Return an internal bandwidth in the user's units."""
         return bandwidth / self.mean_scale * self.rescaling.scale
 
 
 @dataclass(frozen=True)
-class Landscape:
+class KernelDensity:
     """Rows in an order that suits mean-shift, with their weights and scales."""
 
     X: Any
     weight: Doubles | None
     scale: Doubles | None
-    order: npt.NDArray[np.intp]  # the place that each of the rows had
+    order: npt.NDArray[np.intp]  # the index that each of the rows had
 
     @classmethod
-    def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "Landscape":
-        """Return the landscape of checked rows, which are copied into memory."""
+    def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
+        """Return the density of checked rows, which are copied into memory."""
         if is_sparse(X) or X.shape[1] >= FEWEST_FOR_PRODUCTS:
             order = np.arange(X.shape[0])
             rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
@@ -64,15 +66,17 @@ class Landscape:
         )
 
     @contextmanager
-    def opened(self, kernel: str, bandwidth: float, n_jobs: int | None) -> Iterator[Open]:
+    def open(
+        self, kernel: str, bandwidth: float, n_jobs: int | None
+    ) -> Iterator[OpenKernelDensity]:
         """Open the density at a bandwidth, which is in the user's units."""
         check_n_jobs(n_jobs)
         rescaling = Rescaling.of(self.X)
         inner = self.bandwidth_to_internal(bandwidth, rescaling)
         n_rows = self.X.shape[0]
         size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
-        # The sums of a place are dense, and would be more work to merge than sparse rows to
-        # go over: threads share the places among them, and not the rows.
+        # The sums of a point are dense. To merge them would take longer than to process sparse
+        # rows: threads share the points, not the rows.
         in_one = is_sparse(self.X)
         with (
             MemoryDataset(
@@ -82,7 +86,7 @@ class Landscape:
                 n_jobs=n_jobs,
                 block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
             ) as rows,
-            parallel_map(thread_count(n_jobs) if in_one else 1) as each,
+            parallel_map(thread_count(n_jobs) if in_one else 1) as map_parts,
             single_blas_thread(),
         ):
             scales = rows.inverse_squared_scale
@@ -100,9 +104,9 @@ class Landscape:
                 precision=float(scales.max()) if scales.size else 1.0,
                 spread=weight_spread(rows.weight, scales),
                 largest_norm=largest_norm,
-                each=each,
+                map_parts=map_parts,
             )
-            yield Open(density, rows.X, rescaling, self.mean_scale)
+            yield OpenKernelDensity(density, rows.X, rescaling, self.mean_scale)
 
     @property
     def mean_scale(self) -> float:
@@ -110,7 +114,7 @@ class Landscape:
         return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
 
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
-        """Return the user's bandwidths as those of the density in some units."""
+        """Return the user's bandwidths as internal ones."""
         return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)
 
     def in_first_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
