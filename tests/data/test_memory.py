@@ -108,7 +108,7 @@ def test_an_error_in_a_block_reaches_the_caller():
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_mapped_in_order_keeps_the_order_and_takes_few_at_a_time(n_threads):
+def test_parallel_map_keeps_the_order_and_takes_few_at_a_time(n_threads):
     taken = []
 
     def items():
@@ -122,6 +122,6 @@ def test_mapped_in_order_keeps_the_order_and_takes_few_at_a_time(n_threads):
             assert len(taken) <= n_done + n_threads
 
 
-def test_mapped_in_order_raises_what_the_work_raises():
+def test_parallel_map_raises_what_the_work_raises():
     with parallel_map(2) as each, pytest.raises(ZeroDivisionError):
         list(each(lambda i: 1 // i, range(3)))

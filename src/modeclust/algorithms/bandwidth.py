@@ -113,8 +113,8 @@ def global_bandwidth(
         chosen = _choose(len(weight), min(n_samples, LIKELIHOOD_ROWS), rng)
         bandwidth = likelihood_bandwidth(Sample(rows_of(X, chosen), weight[chosen]), len(weight))
     else:
-        with MemoryDataset(X, weight=weight) as rows:
-            bandwidth = normal_bandwidth(rows, multiplicity(weight).sum(), rule)
+        with MemoryDataset(X, weight=weight) as dataset:
+            bandwidth = normal_bandwidth(dataset, multiplicity(weight).sum(), rule)
     if bandwidth > 0:
         return bandwidth
     return bandwidth_of_distinct(
@@ -263,12 +263,12 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     return float(bandwidth * (len(sample.weight) / n_rows) ** (1 / (n_features + 4)))
 
 
-def normal_bandwidth(rows: Dataset, n_rows: float, rule: str) -> float:
+def normal_bandwidth(dataset: Dataset, n_rows: float, rule: str) -> float:
     """Return Scott's or Silverman's rule for one bandwidth in all directions.
 
     `n_rows` counts rows as often as their weights say.
     """
-    n_features = rows.n_features
-    variance = spread(rows) * n_rows / max(n_rows - 1, 1)
+    n_features = dataset.n_features
+    variance = spread(dataset) * n_rows / max(n_rows - 1, 1)
     factor = 4 / (n_features + 2) if rule == "silverman" else 1.0
     return float(np.sqrt(variance) * (factor / n_rows) ** (1 / (n_features + 4)))

@@ -40,23 +40,23 @@ SMOOTH_DEGREE = 10.0
 
 @dataclass(frozen=True)
 class Graph:
-    """Affinities, open to passes."""
+    """A graph of affinities W, as a dataset."""
 
-    rows: MemoryDataset  # of W
+    dataset: MemoryDataset  # its rows are those of W
     degrees: Doubles  # (N,)
-    lonely: npt.NDArray[np.int64]  # rows without edges
+    isolated: npt.NDArray[np.int64]  # rows without edges
 
     @classmethod
-    def of(cls, rows: MemoryDataset) -> "Graph":
-        """Return the graph of symmetric affinities that are open."""
-        degrees = np.asarray(rows.X.sum(axis=1), dtype=np.float64).ravel()
-        lonely = np.flatnonzero(degrees == 0)
-        return cls(rows, degrees, lonely)
+    def of(cls, dataset: MemoryDataset) -> "Graph":
+        """Return the graph of an open dataset of symmetric affinities."""
+        degrees = np.asarray(dataset.X.sum(axis=1), dtype=np.float64).ravel()
+        isolated = np.flatnonzero(degrees == 0)
+        return cls(dataset, degrees, isolated)
 
     @cached_property
     def rate(self) -> float:
         """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
-        return 0.5 / _largest_eigenvalue(self.rows.X, self.degrees)
+        return 0.5 / _largest_eigenvalue(self.dataset.X, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
@@ -92,7 +92,7 @@ class Smoother:
         """Return the smoothing that suits a start, with the sum of the rows' weights."""
         raise NotImplementedError
 
-    def start(self, rows: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
         """Return memberships from which to look for better ones; `rows` are those of the data."""
         return memberships
 
@@ -115,16 +115,16 @@ class GradientSmoother(Smoother):
         cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
-    def start(self, rows: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
         """Return the same, with each row without edges where it is best: in the nearest cluster.
 
         Far from all centroids, where the kernel vanishes, a gradient would not take it there.
         """
-        lonely = self.graph.lonely
-        if len(lonely) == 0:
+        isolated = self.graph.isolated
+        if len(isolated) == 0:
             return memberships
         memberships = memberships.copy()
-        memberships[lonely] = one_hot(_nearest(rows, lonely, centroids), len(centroids))
+        memberships[isolated] = one_hot(_nearest(dataset, isolated, centroids), len(centroids))
         return memberships
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
@@ -149,7 +149,7 @@ class GradientSmoother(Smoother):
                 momentum,
                 following,
             )
-            graph.rows.run(pass_)
+            graph.dataset.run(pass_)
             lower = self._multiply(following, kernel_values, products_next)
             if lower > energy and momentum > 0.0:
                 pace, momentum = 1.0, 0.0
@@ -171,7 +171,7 @@ class GradientSmoother(Smoother):
 
     def _multiply(self, memberships: Doubles, kernel_values: Doubles, products: Doubles) -> float:
         pass_ = LaplacianPass(memberships, kernel_values, self.smoothing, products)
-        return self.graph.rows.run(pass_).value
+        return self.graph.dataset.run(pass_).value
 
 
 class BoundSmoother(Smoother):
@@ -216,14 +216,14 @@ class BoundSmoother(Smoother):
         self, memberships: Doubles, kernel_values: Doubles, damping: float, following: Doubles
     ) -> float:
         pass_ = BoundPass(memberships, kernel_values, self.smoothing, damping, following)
-        return self.graph.rows.run(pass_).value
+        return self.graph.dataset.run(pass_).value
 
 
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
 
 
 def follow_soft(
-    rows: Dataset,
+    dataset: Dataset,
     smoother: Smoother,
     centroids: Centers,
     memberships: Doubles,
@@ -240,7 +240,7 @@ def follow_soft(
     """
     for number, bandwidth in enumerate(bandwidths, start=1):
         state = solve_soft(
-            rows,
+            dataset,
             smoother,
             centroids,
             memberships,
@@ -255,7 +255,7 @@ def follow_soft(
 
 
 def solve_soft(
-    rows: Dataset,
+    dataset: Dataset,
     smoother: Smoother,
     centroids: Centers,
     memberships: Doubles,
@@ -276,18 +276,18 @@ def solve_soft(
     while len(history) < max_iter and residual > tol * bandwidth:
         start = centroids
         for _ in range(MOST_MODE_STEPS):
-            moved = rows.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
+            moved = dataset.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
             move = largest_move(centroids, moved)
             centroids = moved
             if move <= tol * bandwidth:
                 break
-        rows.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
-        memberships = smoother.start(rows, centroids, memberships)
+        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
+        memberships = smoother.start(dataset, centroids, memberships)
         memberships, energy = smoother.solve(memberships, kernel_values)
         history.append(-energy)
         residual = largest_move(start, centroids)
-    labels = hard_labels(rows, centroids, memberships)
-    sums = rows.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+    labels = hard_labels(dataset, centroids, memberships)
+    sums = dataset.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
@@ -310,20 +310,22 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
     return np.asarray(np.eye(n_clusters)[labels])
 
 
-def hard_labels(rows: Dataset, centroids: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
+def hard_labels(
+    dataset: Dataset, centroids: Centers, memberships: Doubles
+) -> npt.NDArray[np.int32]:
     """Return the cluster that each row belongs to most; of several, the nearest."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
     tied = np.flatnonzero(most.sum(axis=1) > 1)
     if len(tied):
-        labels[tied] = _nearest(rows, tied, centroids, among=most[tied])
+        labels[tied] = _nearest(dataset, tied, centroids, among=most[tied])
     return labels
 
 
 def _nearest(
-    rows: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+    dataset: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
     """Return the nearest centroid of some rows, of those `among` which it is sought."""
-    with MemoryDataset(rows.take(indices).X, n_jobs=1) as some:
+    with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
         distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

@@ -17,7 +17,7 @@ N_NEIGHBORS = 8
 N_PLACES = 17
 
 
-def density_ratios(rows: Dataset, state: State, kernel: int) -> sparse.csr_array:
+def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_array:
     """Return how little the density dips between nearby modes, (K, K) and symmetric.
 
     For two clusters: the lowest density of their pooled rows on the segment between their
@@ -36,7 +36,7 @@ def density_ratios(rows: Dataset, state: State, kernel: int) -> sparse.csr_array
         kernel,
         inverse_square(state.bandwidth),
     )
-    densities = rows.run(pass_).values
+    densities = dataset.run(pass_).values
     peaks = np.minimum(densities[:, 0], densities[:, -1])
     lowest = densities.min(axis=1)
     ratios = np.divide(lowest, peaks, out=np.zeros_like(peaks), where=peaks > 0)

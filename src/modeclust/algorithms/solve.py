@@ -66,7 +66,7 @@ def inverse_square(bandwidth: float) -> float:
 
 
 def solve(
-    rows: SupportsModePasses,
+    dataset: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
     *,
@@ -83,7 +83,7 @@ def solve(
     its centroids.
     """
     state, _ = solve_towards_next(
-        rows,
+        dataset,
         centroids,
         bandwidth,
         None,
@@ -96,7 +96,7 @@ def solve(
 
 
 def solve_towards_next(
-    rows: SupportsModePasses,
+    dataset: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
     initial_sums: ModeSums | None,
@@ -116,11 +116,11 @@ def solve_towards_next(
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = initial_sums or rows.run(ModePass(centroids, kernel, scale))
+    sums = initial_sums or dataset.run(ModePass(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
         for _ in range(mean_shift_iter - 1):
-            moved = rows.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
+            moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
         moves = row_distances(centroids, moved)
         residual = float(moves.max())
@@ -134,7 +134,7 @@ def solve_towards_next(
             pass_ = ModePass(
                 centroids, kernel, inverse_square(next_bandwidth), inverse_squared_previous=scale
             )
-            next_sums = rows.run(pass_)
+            next_sums = dataset.run(pass_)
             # Another pass at the next bandwidth would change no label.
             return (
                 _state(
@@ -142,11 +142,11 @@ def solve_towards_next(
                 ),
                 replace(next_sums, changed=0),
             )
-        sums = rows.run(ModePass(centroids, kernel, scale))
+        sums = dataset.run(ModePass(centroids, kernel, scale))
     return _state(bandwidth, centroids, sums, n_iter, residual, converged), None
 
 
-def solve_kmeans(rows: Dataset, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
+def solve_kmeans(dataset: Dataset, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
     """Run Lloyd's K-means from `centroids`, by scikit-learn's rules.
 
     It stops when no label changes, when the squared moves of all centroids sum to at most
@@ -154,9 +154,9 @@ def solve_kmeans(rows: Dataset, centroids: Centers, *, max_iter: int, tolerance:
     farthest from its centroid.
     """
     n_iter, residual, converged = 0, np.inf, False
-    means = RunningMeans(rows, centroids)
+    means = RunningMeans(dataset, centroids)
     while n_iter < max_iter and not converged:
-        sums, refilled = _refill_empty(rows, centroids, means.sums)
+        sums, refilled = _refill_empty(dataset, centroids, means.sums)
         n_iter += 1
         # The labels of the first pass are new, whatever run left the old ones.
         still = n_iter > 1 and means.changed == 0 and not refilled
@@ -168,23 +168,23 @@ def solve_kmeans(rows: Dataset, centroids: Centers, *, max_iter: int, tolerance:
             means.assign(moved)
             centroids = moved
         converged = still and not means.renew_if_drifted()
-    return _state(np.inf, centroids, assign(rows, centroids), n_iter, residual, converged)
+    return _state(np.inf, centroids, assign(dataset, centroids), n_iter, residual, converged)
 
 
 class RunningMeans:
     """The sums of K-means, updated by the changes of each pass."""
 
-    def __init__(self, rows: Dataset, centroids: Centers) -> None:
-        self._rows = rows
+    def __init__(self, dataset: Dataset, centroids: Centers) -> None:
+        self._dataset = dataset
         self._centroids = centroids
-        self.sums = rows.run(MeanPass(centroids))
-        self.changed = rows.n_rows
+        self.sums = dataset.run(MeanPass(centroids))
+        self.changed = dataset.n_rows
         self._n_rows = self.sums.counts.sum()
         self._largest = self.sums.mass.copy()
 
     def assign(self, centroids: Centers) -> None:
         """Assign all rows to new centroids."""
-        change = self._rows.run(MeanPass(centroids, after=self._centroids))
+        change = self._dataset.run(MeanPass(centroids, after=self._centroids))
         self.changed = change.changed
         self._centroids = centroids
         self.sums.merge(change)
@@ -203,22 +203,22 @@ class RunningMeans:
 
         A row with huge coordinates that came and went leaves its rounding in a cluster.
         """
-        exact = assign(self._rows, self._centroids).moved(self._centroids)
+        exact = assign(self._dataset, self._centroids).moved(self._centroids)
         moves = row_distances(exact, self.sums.moved(self._centroids))
         drifted = bool(np.any(moves > DRIFTED * _sizes(exact)))
         if drifted:
             self._renew()
-            self.changed = self._rows.n_rows
+            self.changed = self._dataset.n_rows
         return drifted
 
     def _renew(self) -> None:
-        self.sums = self._rows.run(MeanPass(self._centroids))
+        self.sums = self._dataset.run(MeanPass(self._centroids))
         self._largest = self.sums.mass.copy()
 
 
-def evaluate(rows: Dataset, state: State, centroids: Centers, kernel: int) -> State:
+def evaluate(dataset: Dataset, state: State, centroids: Centers, kernel: int) -> State:
     """Return `state` with other centroids, and what a pass at its bandwidth measures there."""
-    sums = rows.run(ModePass(centroids, kernel, inverse_square(state.bandwidth)))
+    sums = dataset.run(ModePass(centroids, kernel, inverse_square(state.bandwidth)))
     return restate(state, centroids, sums)
 
 
@@ -227,10 +227,10 @@ def restate(state: State, centroids: Centers, sums: ModeSums) -> State:
     return _state(state.bandwidth, centroids, sums, state.n_iter, state.residual, state.converged)
 
 
-def assign(rows: Dataset, centroids: Centers) -> ModeSums:
+def assign(dataset: Dataset, centroids: Centers) -> ModeSums:
     """Give each row the label of its nearest centroid, and return the sums of K-means."""
     # Every kernel pulls by 1 at t = 0, so that any of them will do.
-    return rows.run(ModePass(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
+    return dataset.run(ModePass(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
 
 
 def largest_move(before: Centers, after: Centers) -> float:
@@ -244,28 +244,28 @@ def _sizes(centroids: Centers) -> npt.NDArray[np.float64]:
     return sizes
 
 
-def spread(rows: Dataset) -> float:
+def spread(dataset: Dataset) -> float:
     """Return the weighted variance of the rows, averaged over the features."""
-    origin = np.zeros((1, rows.n_features))
-    mean = assign(rows, origin).moved(origin)
-    sums = assign(rows, mean)
+    origin = np.zeros((1, dataset.n_features))
+    mean = assign(dataset, origin).moved(origin)
+    sums = assign(dataset, mean)
     inertia = sums.inertia
     if inertia <= sums.mass[0] * (NO_SPREAD * np.linalg.norm(mean)) ** 2:
         # Equal rows differ from their mean by its rounding, and from each other by nothing.
-        row = rows.sample(1, np.random.RandomState(0)).dense()
-        inertia = min(inertia, assign(rows, row).inertia)
-    return float(inertia / sums.mass[0] / rows.n_features)
+        row = dataset.sample(1, np.random.RandomState(0)).dense()
+        inertia = min(inertia, assign(dataset, row).inertia)
+    return float(inertia / sums.mass[0] / dataset.n_features)
 
 
-def _refill_empty(rows: Dataset, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
+def _refill_empty(dataset: Dataset, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
     """Return sums in which the rows farthest from their centroids refill empty clusters."""
     empty = np.flatnonzero(sums.mass == 0)
     if len(empty) == 0:
         return sums, False
     sums = copy.deepcopy(sums)
-    farthest = rows.run(FarthestPass(centroids, len(empty)))
-    donors = rows.labels_at(farthest.indices)
-    points = rows.take(farthest.indices).dense()
+    farthest = dataset.run(FarthestPass(centroids, len(empty)))
+    donors = dataset.labels_at(farthest.indices)
+    points = dataset.take(farthest.indices).dense()
     for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):
         sums.mass[k] = pull
         sums.totals[k] = pull * x

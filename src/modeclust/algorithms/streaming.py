@@ -79,7 +79,7 @@ class DatasetWithStatistics:
 
 
 def update(
-    rows: Dataset,
+    dataset: Dataset,
     weight: float,
     statistics: SufficientStatistics,
     bandwidth: float,
@@ -97,7 +97,7 @@ def update(
     """
     sums = statistics.discounted(weight, half_life).sums(kernel)
     state = solve(
-        DatasetWithStatistics(sums, rows),
+        DatasetWithStatistics(sums, dataset),
         statistics.centers,
         bandwidth,
         kernel=kernel,
@@ -105,7 +105,7 @@ def update(
         mean_shift_iter=mean_shift_iter,
         tol=tol,
     )
-    batch = rows.run(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
+    batch = dataset.run(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
     sums.merge(batch)
     updated = replace(
         statistics,

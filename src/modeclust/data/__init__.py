@@ -1,1 +1,1 @@
-"""The data, wherever they live, and one pass over them."""
+"""Datasets in memory and on Dask, and the passes over them."""

@@ -1,4 +1,4 @@
-"""What every step that measures rows against centroids works out from them, once."""
+"""The base of passes that compare rows with centroids."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from modeclust.data.reading import CentroidLayouts
 
 @dataclass(frozen=True)
 class CentroidPass:
-    """A step with centroids; what is derived from them is made when first needed."""
+    """A pass with centroids; bounds and layouts derived from them are computed once."""
 
     centroids: npt.NDArray[np.float64]  # (K, D)
 

@@ -22,11 +22,11 @@ class Sample(NamedTuple):
         return np.asarray(X, dtype=np.float64)
 
     def distinct(self, *, in_place: bool = False) -> "Sample":
-        """Return each distinct row once, weighted by all of its kind, ordered by key.
+        """Return each distinct row once, with the total weight of its copies, ordered by key.
 
-        What is drawn from it is the same for a row of weight 2 and the row twice, for
-        any order of the rows, and for dense and CSR rows. With `in_place` it takes over the
-        memory of this sample, which is lost.
+        The result is the same for a row of weight 2 and for the row twice, for any order of the
+        rows, and for dense and CSR rows. With `in_place` it reuses the memory of this sample, which
+        is overwritten.
         """
         keys = keys_of(compiled_form(self.X), self.X.shape[1])
         order = np.argsort(keys, kind="stable")
@@ -48,8 +48,8 @@ class Sample(NamedTuple):
     ) -> npt.NDArray[np.bool_]:
         """Return which rows, in this order, are equal to the next one; only `alike` ones can."""
         repeats = np.zeros(len(alike), dtype=np.bool_)
-        places = np.flatnonzero(alike)
-        repeats[places] = equal_rows(self.X[order[places + 1]], self.X[order[places]])
+        indices = np.flatnonzero(alike)
+        repeats[indices] = equal_rows(self.X[order[indices + 1]], self.X[order[indices]])
         return repeats
 
 

@@ -1,4 +1,4 @@
-"""Passes with memberships: each row may belong to several clusters, in parts."""
+"""Passes with soft assignments: each row may belong to several clusters."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +23,10 @@ NEGLIGIBLE = 600.0
 
 @dataclass(frozen=True)
 class SoftPass(CentroidPass):
-    """Sum the pull of each row on every centroid, times its membership.
+    """Sum the kernel weight of each row at every centroid, times its membership.
 
-    The same sums as those of a mode step, of rows that are in cluster k with the weight
-    q z_k; a row of membership 0 is not read.
+    These are the sums of `ModePass` for rows that are in cluster k with the weight q z_k. A row of
+    membership 0 is not read.
     """
 
     memberships: Doubles  # (N, K)
@@ -116,7 +116,7 @@ def _sweep(
 
 @dataclass
 class Nothing:
-    """What a pass leaves that writes all it finds beside the rows."""
+    """The partial sums of a pass that writes its results to an array."""
 
     def merge(self, other: "Nothing") -> None:
         """Do nothing."""
@@ -124,7 +124,7 @@ class Nothing:
 
 @dataclass(frozen=True)
 class KernelValuePass(CentroidPass):
-    """Write the kernel of each row at each centroid, G(t)."""
+    """Write the kernel value G(t) of each row at each centroid to an array."""
 
     kernel: int
     inverse_squared_bandwidth: float

@@ -99,16 +99,16 @@ class PathFollower(FittedWithMixin, CallbackSupportMixin):
                 f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
             )
 
-    def _check_units(self, problem: Problem) -> None:
-        """Refuse bandwidths that are no numbers in the units of the problem."""
+    def _check_internal_bandwidths(self, problem: Problem) -> None:
+        """Refuse bandwidths that overflow or underflow in internal units."""
         for bandwidth in (self.bandwidth, self.start_bandwidth):
             if not isinstance(bandwidth, str):
                 problem.bandwidth_to_internal(bandwidth)
 
     def _start(self, problem: Problem, means: State, target: float) -> float:
-        """Return the first bandwidth, in the units of the problem."""
+        """Return the first bandwidth, in internal units."""
         if isinstance(self.start_bandwidth, str):
-            return automatic_start(problem.rows, means, problem.kernel, target)
+            return automatic_start(problem.dataset, means, problem.kernel, target)
         return float(problem.bandwidth_to_internal(self.start_bandwidth))
 
     def _print(self, state: State, problem: Problem) -> None:
@@ -145,7 +145,7 @@ class PathFollower(FittedWithMixin, CallbackSupportMixin):
         """Return the attributes that make an estimator of `state`, for callbacks."""
         centers = problem.rescaling.to_original(state.centroids)
         return {
-            "cluster_centers_": centers.astype(problem.rows.dtype),
+            "cluster_centers_": centers.astype(problem.dataset.dtype),
             "bandwidth_": problem.bandwidth_to_original(state.bandwidth),
             "_n_features_out": len(state.centroids),
             "_fitted_with": self._parameters_needed(),

@@ -85,28 +85,28 @@ class KernelDensity:
                 scale=None if self.scale is None else self.scale / self.mean_scale,
                 n_jobs=n_jobs,
                 block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
-            ) as rows,
+            ) as dataset,
             parallel_map(thread_count(n_jobs) if in_one else 1) as map_parts,
             single_blas_thread(),
         ):
-            scales = rows.inverse_squared_scale
-            largest_norm = _largest_norm(rows.X)
-            if rows.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
+            scales = dataset.inverse_squared_scale
+            largest_norm = _largest_norm(dataset.X)
+            if dataset.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
                 raise ValueError(
                     f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
                     f"{np.sqrt(largest_norm) * rescaling.scale:.6g}; pass dense rows."
                 )
             density = Density(
-                rows,
+                dataset,
                 KERNELS[kernel],
                 float(inner),
-                weight=rows.total_weight,
+                weight=dataset.total_weight,
                 precision=float(scales.max()) if scales.size else 1.0,
-                spread=weight_spread(rows.weight, scales),
+                spread=weight_spread(dataset.weight, scales),
                 largest_norm=largest_norm,
                 map_parts=map_parts,
             )
-            yield OpenKernelDensity(density, rows.X, rescaling, self.mean_scale)
+            yield OpenKernelDensity(density, dataset.X, rescaling, self.mean_scale)
 
     @property
     def mean_scale(self) -> float:

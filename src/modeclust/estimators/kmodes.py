@@ -421,9 +421,9 @@ class KModes(
         if is_dask(X):
             check_is_fitted(self)
             return self._lazily(as_array(X, estimator=self, reset=False), "predict")
-        with self._measure(X) as (rows, centroids, _):
-            assign(rows, centroids)
-            return rows.labels()
+        with self._measure(X) as (dataset, centroids, _):
+            assign(dataset, centroids)
+            return dataset.labels()
 
     def transform(self, X: Any) -> Any:
         """Return the distance of each row to each mode.
@@ -441,11 +441,11 @@ class KModes(
         if is_dask(X):
             check_is_fitted(self)
             return self._lazily(as_array(X, estimator=self, reset=False), "transform")
-        with self._measure(X) as (rows, centroids, rescaling):
-            distances = rows.distances(centroids)
+        with self._measure(X) as (dataset, centroids, rescaling):
+            distances = dataset.distances(centroids)
             if not rescaling.is_identity:
                 with np.errstate(over="ignore"):
-                    distances *= rows.dtype.type(rescaling.scale)
+                    distances *= dataset.dtype.type(rescaling.scale)
         if np.isinf(distances.max()):
             raise ValueError(
                 "X must hold smaller numbers: distances to the modes are beyond all of its type."
@@ -477,9 +477,9 @@ class KModes(
         float
             The mean objective.
         """
-        with self._measure(X, sample_weight, sample_scale) as (rows, centroids, rescaling):
+        with self._measure(X, sample_weight, sample_scale) as (dataset, centroids, rescaling):
             inverse = inverse_square(self.bandwidth_ / rescaling.scale)
-            sums = rows.run(ModePass(centroids, self._fitted_kernel, inverse))
+            sums = dataset.run(ModePass(centroids, self._fitted_kernel, inverse))
         return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
@@ -576,15 +576,15 @@ class KModes(
         """Fit a batch together with what is kept of the rows before."""
         self._check_unchanged()
         statistics, n_steps, n_seen = self._statistics, self.n_steps_, self.n_samples_seen_
-        with self._measure(X, sample_weight) as (rows, centroids, rescaling):
-            scale = check_scales(sample_scale, rows.X)
+        with self._measure(X, sample_weight) as (dataset, centroids, rescaling):
+            scale = check_scales(sample_scale, dataset.X)
             if scale is not None or statistics.scale != 1.0:
-                rows.set_scale(relative_scales(scale, statistics.scale, rows.n_rows))
+                dataset.set_scale(relative_scales(scale, statistics.scale, dataset.n_rows))
             problem = Problem(
-                rows.X,
-                rows,
+                dataset.X,
+                dataset,
                 rescaling,
-                pool=rows.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
+                pool=dataset.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
                 kernel=self._fitted_kernel,
                 path_iter=self.path_iter,
                 max_iter=self.max_iter,
@@ -629,7 +629,7 @@ class KModes(
             tol=self.tol,
         ) as problem:
             problem.set_scale(scale)
-            self._check_units(problem)
+            self._check_internal_bandwidths(problem)
             checkpoint.resume(problem)
             target, local = checkpoint.target or (self.bandwidth, None)
             if local is None:
@@ -637,7 +637,9 @@ class KModes(
                 has_seed = isinstance(self.random_state, Integral)
                 target, local = resolve_bandwidth(
                     problem.rescaling,
-                    problem.rows if isinstance(problem.rows, DaskDataset) else problem.rows.X,
+                    problem.dataset
+                    if isinstance(problem.dataset, DaskDataset)
+                    else problem.dataset.X,
                     weight,
                     target,
                     local=self.adaptive,
@@ -656,17 +658,19 @@ class KModes(
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         last, point = record.states[-1], self.path_[-1]
         self.cluster_centers_ = point.centers.copy()
-        is_chunked = isinstance(problem.rows, DaskDataset)
-        self.labels_ = self._lazily(problem.X, "predict") if is_chunked else problem.rows.labels()
+        is_chunked = isinstance(problem.dataset, DaskDataset)
+        self.labels_ = (
+            self._lazily(problem.X, "predict") if is_chunked else problem.dataset.labels()
+        )
         self.bandwidth_ = point.bandwidth
         self.objective_ = point.objective
         self.inertia_ = point.inertia
         self.counts_ = point.counts.copy()
         self.n_iter_ = int(self.path_.n_iter.sum())
         self.exemplar_indices_ = last.nearest
-        self.redundancy_ = density_ratios(problem.rows, last, problem.kernel)
+        self.redundancy_ = density_ratios(problem.dataset, last, problem.kernel)
         self.n_steps_ = 1
-        self.n_samples_seen_ = problem.rows.n_rows
+        self.n_samples_seen_ = problem.dataset.n_rows
         self._statistics = problem.statistics(last)
         self._n_features_out = len(self.cluster_centers_)
         self._fitted_with = self._parameters_needed()
@@ -689,7 +693,7 @@ class KModes(
     def _measure(
         self, X: Any, sample_weight: Any = None, sample_scale: Any = None
     ) -> Iterator[tuple[Any, Centers, Rescaling]]:
-        """Open new rows, and give the centroids in the units that suit them."""
+        """Open a dataset of new rows; yield it with the rescaled centroids and the rescaling."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False, chunked=True)
         rescaling = self._rescaling_for(X)
@@ -700,11 +704,15 @@ class KModes(
             scale=check_scales(sample_scale, X),
             n_clusters=len(self.cluster_centers_),
             n_jobs=self.n_jobs,
-        ) as rows:
-            yield rows, rescaling.to_internal(self.cluster_centers_.astype(np.float64)), rescaling
+        ) as dataset:
+            yield (
+                dataset,
+                rescaling.to_internal(self.cluster_centers_.astype(np.float64)),
+                rescaling,
+            )
 
     def _rescaling_for(self, X: Any) -> Rescaling:
-        """Return units for new rows: those of the centroids, so that no odd row spoils the others.
+        """Return the rescaling for new rows: that of the centroids, so that no outlier changes it.
 
         Centroids that are all but 0 say nothing of how large rows are.
         """

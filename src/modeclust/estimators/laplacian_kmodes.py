@@ -313,10 +313,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             soft_max_iter=self.max_iter,
             soft_jobs=self.n_jobs,
         ) as problem:
-            self._check_units(problem)
+            self._check_internal_bandwidths(problem)
             target, _ = resolve_bandwidth(
                 problem.rescaling,
-                problem.rows.X,
+                problem.dataset.X,
                 weight,
                 self.bandwidth,
                 local=False,
@@ -347,8 +347,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         ndarray of shape (n_samples, n_clusters)
             The assignments; rows sum to 1.
         """
-        with self._measure(X) as (rows, centroids, rescaling):
-            return self._assignments(rows, centroids, rescaling)
+        with self._measure(X) as (dataset, centroids, rescaling):
+            return self._assignments(dataset, centroids, rescaling)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the cluster that each row belongs to most, by `predict_proba`.
@@ -363,8 +363,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The labels; of several clusters, that of the nearest mode.
         """
-        with self._measure(X) as (rows, centroids, rescaling):
-            return hard_labels(rows, centroids, self._assignments(rows, centroids, rescaling))
+        with self._measure(X) as (dataset, centroids, rescaling):
+            return hard_labels(dataset, centroids, self._assignments(dataset, centroids, rescaling))
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's description of what the estimator can do."""
@@ -405,8 +405,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             given_scale: Any = self.affinity_bandwidth
             scale = float(target if given_scale is None else given_scale) / unit
         if given is None or is_local:
-            k = min(self.n_neighbors, problem.rows.n_rows - 1)
-            distances, neighbors = self._neighbors(problem.rows.X, k, rng)
+            k = min(self.n_neighbors, problem.dataset.n_rows - 1)
+            distances, neighbors = self._neighbors(problem.dataset.X, k, rng)
             if is_local and not is_binary:
                 scale = distances.max(axis=1)
         problem.graph = neighbor_graph(distances, neighbors, scale) if given is None else given
@@ -436,10 +436,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         assert isinstance(problem, SoftProblem)
         record.round_last()
         last = record.states[-1]
-        labels = problem.rows.labels() if last.labels is None else last.labels
+        labels = problem.dataset.labels() if last.labels is None else last.labels
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         point = self.path_[-1]
-        history = last.history or (problem.rows.total_weight * last.objective,)
+        history = last.history or (problem.dataset.total_weight * last.objective,)
         self.labels_ = labels
         self.assignments_ = _memberships(last, labels)
         self.cluster_centers_ = point.centers.copy()
@@ -457,7 +457,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
-        labels = problem.rows.labels() if state.labels is None else state.labels
+        labels = problem.dataset.labels() if state.labels is None else state.labels
         return {
             **super()._as_fitted(state, problem),
             "assignments_": _memberships(state, labels),
@@ -468,7 +468,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     @contextmanager
     def _measure(self, X: Any) -> Iterator[tuple[MemoryDataset, Centers, Rescaling]]:
-        """Open new rows, and give the centroids, in the units that suit the known rows."""
+        """Open a dataset of new rows, rescaled as those of the fit; yield it as `KModes` does."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False)
         known = self._neighborhood.X
@@ -485,13 +485,13 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         return first_unlike(X, indices, self._neighborhood.X, indices)
 
     def _assignments(
-        self, rows: MemoryDataset, centroids: Centers, rescaling: Rescaling
+        self, dataset: MemoryDataset, centroids: Centers, rescaling: Rescaling
     ) -> Doubles:
         if self.smoothing_ == 0:
-            assign(rows, centroids)
-            return one_hot(rows.labels(), len(centroids))
-        pulls = self._log_kernel_values(rows, centroids, self.bandwidth_ / rescaling.scale)
-        affinities, near = self._neighborhood.affinities(rows.X, rescaling, self.n_jobs)
+            assign(dataset, centroids)
+            return one_hot(dataset.labels(), len(centroids))
+        pulls = self._log_kernel_values(dataset, centroids, self.bandwidth_ / rescaling.scale)
+        affinities, near = self._neighborhood.affinities(dataset.X, rescaling, self.n_jobs)
         mean = np.asarray(affinities @ self.assignments_)
         if self._fitted_with["solver"] == "bound":
             weights = self.smoothing_ * np.exp(near)
@@ -507,17 +507,17 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         return mean
 
     def _log_kernel_values(
-        self, rows: MemoryDataset, centroids: Centers, bandwidth: float
+        self, dataset: MemoryDataset, centroids: Centers, bandwidth: float
     ) -> Doubles:
         """Return log G of each row at each centroid."""
         name = self._fitted_with["kernel"]
         if name == "gaussian":
             with np.errstate(over="ignore"):
-                squares = np.square(rows.distances(centroids).astype(np.float64) / bandwidth)
+                squares = np.square(dataset.distances(centroids).astype(np.float64) / bandwidth)
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
-        kernel_values = np.empty((rows.n_rows, len(centroids)))
+        kernel_values = np.empty((dataset.n_rows, len(centroids)))
         kernel, inverse = KERNELS[name], inverse_square(bandwidth)
-        rows.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
+        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(kernel_values))
 

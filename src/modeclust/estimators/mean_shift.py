@@ -289,8 +289,8 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
             )
         internal = rescaling.to_internal(X)
         if self.n_clusters is not None:
-            with MemoryDataset(internal, weight=weight) as rows:
-                distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
+            with MemoryDataset(internal, weight=weight) as dataset:
+                distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
         bandwidth, local = resolve_bandwidth(
             rescaling,
             internal,
@@ -427,10 +427,10 @@ class Search:
 
     def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
         """Return the mode of each row: that of its seed, or of the nearest one."""
-        n_climbed = len(modes.labels)  # not all, where a callback stopped the fit
-        if self._owner is not None and n_climbed == self._seeds.shape[0]:
+        n_ascended = len(modes.labels)  # not all, where a callback stopped the fit
+        if self._owner is not None and n_ascended == self._seeds.shape[0]:
             return modes.labels[self._owner]
-        return modes.labels[_nearest(self._seeds[:n_climbed], _dense_parts(self._rows))]
+        return modes.labels[_nearest(self._seeds[:n_ascended], _dense_parts(self._rows))]
 
 
 def warn_of_unfinished(max_iter: int, stacklevel: int) -> None:

@@ -40,7 +40,7 @@ class Problem:
     """Checked data and parameters. Centroids and bandwidths in it are rescaled."""
 
     X: Any  # the user's rows, for a callable init and for callbacks
-    rows: Any  # their dataset
+    dataset: Any  # in memory or on Dask
     rescaling: Rescaling
     pool: Sample  # distinct rows, to draw seeds from
     kernel: int
@@ -72,15 +72,15 @@ class Problem:
         rescaling = rescaling_for(X)
         with open_dataset(
             X, rescaling, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs
-        ) as rows:
-            pool = distinct_rows(rows, n_clusters, rng)
+        ) as dataset:
+            pool = distinct_rows(dataset, n_clusters, rng)
             user_X = X.X if isinstance(X, Chunks) else X
-            yield cls(user_X, rows, rescaling, pool, KERNELS[kernel], **limits)
+            yield cls(user_X, dataset, rescaling, pool, KERNELS[kernel], **limits)
 
     def set_scale(self, scale: Any) -> None:
         """Give each row a local scale; bandwidths in here then are for the mean one."""
         if scale is not None:
-            self.mean_scale = self.rows.set_relative_scale(scale)
+            self.mean_scale = self.dataset.set_relative_scale(scale)
 
     def bandwidth_to_internal(self, bandwidth: Any) -> Any:
         """Return the user's bandwidths as internal ones."""
@@ -102,13 +102,13 @@ class Problem:
     def kmeans(self, seeds: Iterator[Centers], n_init: int) -> Iterator[State]:
         """Yield what K-means reaches from each of the first `n_init` seeds."""
         return restart_kmeans(
-            self.rows, islice(seeds, n_init), max_iter=self.max_iter, tol=self.tol
+            self.dataset, islice(seeds, n_init), max_iter=self.max_iter, tol=self.tol
         )
 
     def follow(self, centroids: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last."""
         return follow(
-            self.rows,
+            self.dataset,
             centroids,
             bandwidths,
             kernel=self.kernel,
@@ -121,12 +121,12 @@ class Problem:
     def statistics(self, state: State) -> SufficientStatistics:
         """Return the sufficient statistics of the rows, in the user's units."""
         if state.mass is None or state.reference is None:
-            state = evaluate(self.rows, state, state.centroids, self.kernel)
+            state = evaluate(self.dataset, state, state.centroids, self.kernel)
         return SufficientStatistics(
             self.rescaling.to_original(state.centroids),
             np.asarray(state.mass),
             np.asarray(state.reference),
-            self.rows.total_weight,
+            self.dataset.total_weight,
             self.mean_scale,
         )
 
@@ -135,8 +135,8 @@ class Problem:
     ) -> tuple[State, SufficientStatistics]:
         """Fit the rows together with statistics in the user's units, and return both updated."""
         state, updated = update(
-            self.rows,
-            self.rows.total_weight,
+            self.dataset,
+            self.dataset.total_weight,
             replace(statistics, centers=self.rescaling.to_internal(statistics.centers)),
             bandwidth,
             kernel=self.kernel,
@@ -148,7 +148,7 @@ class Problem:
         return state, replace(updated, centers=self.rescaling.to_original(updated.centers))
 
     def _given(self, init: Any, n_clusters: int) -> Centers:
-        centers = check_centers(init, n_clusters, self.rows.n_features)
+        centers = check_centers(init, n_clusters, self.dataset.n_features)
         return np.asarray(self.rescaling.to_internal(centers), dtype=np.float64)
 
     def _called(
@@ -185,12 +185,12 @@ class Record:
 
         Those of rows in chunks are never kept.
         """
-        if isinstance(problem.rows, DaskDataset):
+        if isinstance(problem.dataset, DaskDataset):
             store_labels = False
         if store_labels == "auto":
-            store_labels = length * problem.rows.n_rows <= MOST_LABELS
-        shape = (length, n_clusters, problem.rows.n_features)
-        return cls(problem, bool(store_labels), np.empty(shape, dtype=problem.rows.dtype))
+            store_labels = length * problem.dataset.n_rows <= MOST_LABELS
+        shape = (length, n_clusters, problem.dataset.n_features)
+        return cls(problem, bool(store_labels), np.empty(shape, dtype=problem.dataset.dtype))
 
     def add(self, state: State) -> None:
         """Add a state; where it has no labels, those of the rows must be its own."""
@@ -201,19 +201,19 @@ class Record:
         self.states.append(state)
         if self.store_labels:
             smallest = np.min_scalar_type(-self.centers.shape[1])
-            labels = self.problem.rows.labels() if state.labels is None else state.labels
+            labels = self.problem.dataset.labels() if state.labels is None else state.labels
             self.labels.append(labels.astype(smallest))
 
     def add_means(self, means: State) -> None:
         """Add what K-means found, and give the rows its labels."""
-        assign(self.problem.rows, means.centroids)
+        assign(self.problem.dataset, means.centroids)
         self.add(means)
 
     def take_up(
         self, states: list[State], centers: npt.NDArray[Any], labels: npt.NDArray[Any] | None
     ) -> None:
         """Go on from the states of another record; the rows get the labels of the last."""
-        assign(self.problem.rows, states[-1].centroids)
+        assign(self.problem.dataset, states[-1].centroids)
         self.states = states
         self.centers[: len(states)] = centers
         self.labels = [] if labels is None else list(labels)
@@ -224,15 +224,15 @@ class Record:
         So `labels_` is what `predict` says of the same rows, and `objective_` what `score` says;
         which neither does of a soft clustering.
         """
-        rows, rescaling, last = self.problem.rows, self.problem.rescaling, self.states[-1]
-        if (rescaling.is_identity and rows.dtype == np.float64) or last.labels is not None:
+        dataset, rescaling, last = self.problem.dataset, self.problem.rescaling, self.states[-1]
+        if (rescaling.is_identity and dataset.dtype == np.float64) or last.labels is not None:
             return
-        seen = rescaling.to_original(last.centroids).astype(rows.dtype).astype(np.float64)
+        seen = rescaling.to_original(last.centroids).astype(dataset.dtype).astype(np.float64)
         centroids = rescaling.to_internal(seen)
-        self.states[-1] = evaluate(rows, last, centroids, self.problem.kernel)
+        self.states[-1] = evaluate(dataset, last, centroids, self.problem.kernel)
         self.centers[len(self.states) - 1] = seen
         if self.store_labels:
-            self.labels[-1][:] = rows.labels()
+            self.labels[-1][:] = dataset.labels()
 
     def path(self, feature_names: Sequence[str] | None = None) -> Path:
         """Return the path in the user's units."""

@@ -35,14 +35,14 @@ class SoftProblem(Problem):
             yield from super().follow(centroids, bandwidths)
             return
         smoother = SOLVERS[self.solver]
-        memberships = smoother.first_memberships(self.rows.labels(), len(centroids))
-        size = max(-(-self.rows.n_rows // N_BLOCKS), BLOCK_WORK // len(centroids), 1)
+        memberships = smoother.first_memberships(self.dataset.labels(), len(centroids))
+        size = max(-(-self.dataset.n_rows // N_BLOCKS), BLOCK_WORK // len(centroids), 1)
         with MemoryDataset(self.graph, block_size=size, n_jobs=self.soft_jobs) as edges:
             graph = Graph.of(edges)
             if isinstance(self.smoothing, str):
-                self.smoothing = smoother.automatic(graph, memberships, self.rows.total_weight)
+                self.smoothing = smoother.automatic(graph, memberships, self.dataset.total_weight)
             yield from follow_soft(
-                self.rows,
+                self.dataset,
                 smoother(graph, self.smoothing),
                 centroids,
                 memberships,

@@ -94,6 +94,6 @@ def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
         return kept
     rescaling = Rescaling.of(X)
     centers = path.centers[step].astype(np.float64)
-    with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as rows:
-        assign(rows, rescaling.to_internal(centers))
-        return rows.labels()
+    with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
+        assign(dataset, rescaling.to_internal(centers))
+        return dataset.labels()
