@@ -14,10 +14,10 @@ from workloads import blobs
 
 from modeclust.algorithms.homotopy import automatic_start, follow, schedule
 from modeclust.algorithms.solve import State, solve_kmeans
+from modeclust.data import bounds
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import FEWEST_FOR_PRODUCTS
 from modeclust.kernels import GAUSSIAN
-from modeclust.rows import bounds
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import FEWEST_FOR_PRODUCTS
 
 NONE, HAMERLY, GROUPS = "none", "Hamerly's", "groups"
 FEATURES, CLUSTERS = (1, 2, 16, 64, 784), (2, 10, 64, 256, 1024)
@@ -42,7 +42,7 @@ def _measure_cell(n_features, n_clusters, effort: Effort):
 
     def contestant(part, kind):
         def run(_repeat):
-            with MemoryRows(X, n_clusters=n_clusters) as rows, _only(kind):
+            with MemoryDataset(X, n_clusters=n_clusters) as rows, _only(kind):
                 watched = WatchedRows(rows)
                 total, n_iter = seconds(lambda: work[part](watched))
             searched[part, kind] = mean(watched.searched) / n_rows
@@ -52,7 +52,7 @@ def _measure_cell(n_features, n_clusters, effort: Effort):
 
     start = X[:n_clusters].astype(np.float64)
     means = _kmeans(X, start)
-    with MemoryRows(X, n_clusters=n_clusters) as rows:
+    with MemoryDataset(X, n_clusters=n_clusters) as rows:
         widest = automatic_start(rows, means, GAUSSIAN, target=0.0)
     work = {
         "K-means": lambda rows: (
@@ -73,7 +73,7 @@ def _measure_cell(n_features, n_clusters, effort: Effort):
 
 
 def _kmeans(X, start) -> State:
-    with MemoryRows(X, n_clusters=len(start)) as rows:
+    with MemoryDataset(X, n_clusters=len(start)) as rows:
         return solve_kmeans(rows, start, max_iter=KMEANS_ITER, tolerance=0.0)
 
 

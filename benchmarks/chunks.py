@@ -13,8 +13,8 @@ from quality import assign_rows
 from timing import Run, compare, interleave, seconds, summary
 
 from modeclust import KModes
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.mode_step import ModeStep
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.mode_pass import ModePass
 
 N_WORKERS = 2  # and as many threads in memory, whatever the machine has
 MEMORY, CLUSTER = f"in memory, {N_WORKERS} threads", f"Dask, {N_WORKERS} processes"
@@ -87,16 +87,16 @@ class Passes:
     @contextmanager
     def counted(self):
         """Look on while the context lasts."""
-        original = DaskRows.reduce
+        original = DaskDataset.run
 
-        def reduce(rows, step):
-            took, found = seconds(lambda: original(rows, step))
+        def run(rows, pass_):
+            took, found = seconds(lambda: original(rows, pass_))
             self.seconds.append(took)
-            if isinstance(step, ModeStep):
+            if isinstance(pass_, ModePass):
                 self.bytes_back.append(len(pickle.dumps(found)))
             return found
 
-        with patch.object(DaskRows, "reduce", reduce):
+        with patch.object(DaskDataset, "run", run):
             yield self
 
 

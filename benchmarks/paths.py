@@ -8,8 +8,8 @@ from timing import Run, seconds
 
 from modeclust import KModes, estimate_bandwidth, kmodes_path
 from modeclust.algorithms.homotopy import follow
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 PATH_ITER = 10
 STRETCH = 10  # bandwidths that are followed in one go where the path is spread over repeats
@@ -43,7 +43,7 @@ def plan_course(X, n_clusters, n_bandwidths) -> Course:
 
 def scout(X, course: Course) -> Scouting:
     """Follow the course once, and note where it leads and how many rows are searched."""
-    with MemoryRows(X, n_clusters=len(course.means)) as rows:
+    with MemoryDataset(X, n_clusters=len(course.means)) as rows:
         watched = WatchedRows(rows)
         states = follow(
             watched,
@@ -116,8 +116,8 @@ class WatchedRows:
     def __getattr__(self, name):
         return getattr(self._rows, name)
 
-    def reduce(self, step):
-        sums = self._rows.reduce(step)
+    def run(self, pass_):
+        sums = self._rows.run(pass_)
         if hasattr(sums, "searched"):
             self.searched.append(sums.searched)
         return sums

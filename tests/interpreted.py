@@ -37,7 +37,7 @@ if __name__ == "__main__":
     extending.overload = _recorded(extending.overload)
 
 from modeclust import KModes, LaplacianKModes, MeanShift  # noqa: E402
-from modeclust.rows import bounds  # noqa: E402
+from modeclust.data import bounds  # noqa: E402
 
 rng = np.random.default_rng(0)
 PLANE = rng.normal(size=(60, 2)) + np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0)

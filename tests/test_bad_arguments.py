@@ -27,8 +27,8 @@ from sklearn.exceptions import NotFittedError
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
-from modeclust.algorithms.streaming import Past
-from modeclust.estimators.landscape import Landscape
+from modeclust.algorithms.streaming import SufficientStatistics
+from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.scaling import Scaling
 from modeclust.mode_tree import TreeLevel
@@ -70,13 +70,13 @@ def fitted(model):
     model.bandwidth_ = 2.0
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
-        model._landscape = Landscape(X, None, None, np.arange(10))
+        model._kernel_density = KernelDensity(X, None, None, np.arange(10))
         return model
     model.path_ = path()
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
         model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
-        model._past = Past(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
+        model._statistics = SufficientStatistics(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
         model._n_features_out = 3
     else:
@@ -690,8 +690,8 @@ def empty_folder(tmp_path_factory):
     folder.mkdir()
     _kmodes().save(folder.parent / "model.npz")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("reduce", "distances"):
-            patch.setattr(f"modeclust.rows.memory.MemoryRows.{name}", work)
+        for name in ("run", "distances"):
+            patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
         patch.setattr("sklearn.neighbors.NearestNeighbors.fit", work)
         patch.setattr("modeclust.show.summary.labels_along", work)
         patch.chdir(folder)

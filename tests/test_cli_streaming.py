@@ -436,8 +436,8 @@ def highest():  # and not ru_maxrss, which begins with that of the process befor
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
-from modeclust.rows import dask as homes
-homes.memory_for_chunks = lambda: 0.0  # as if nothing could be kept
+from modeclust.data.dask import dataset as dask_dataset
+dask_dataset.memory_for_chunks = lambda: 0.0  # as if nothing could be kept
 import modeclust.cli.job, modeclust.tables, polars, dask.array
 from modeclust.cli.app import app
 

@@ -13,7 +13,7 @@ import pytest
 from same import assert_same
 from sklearn.datasets import make_blobs
 
-from modeclust.rows.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 
 ROOT = Path(__file__).parents[1]
 ADDED = ROOT / "docs" / "extending"
@@ -35,25 +35,25 @@ def added():
 
 
 @pytest.fixture
-def homes(added):
+def datasets(added):
     """The same rows in memory and in a table, some of them twice."""
     X, _ = make_blobs(N_ROWS, 3, centers=CLUSTERS, cluster_std=1.0, random_state=0)
     X[1::7] = X[::7]
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE points (a REAL, b REAL, c REAL)")
     connection.executemany("INSERT INTO points VALUES (?, ?, ?)", X.tolist())
-    table = added("table_rows").TableRows(
+    table = added("table_dataset").TableDataset(
         connection, "points", ["a", "b", "c"], n_clusters=CLUSTERS
     )
-    with MemoryRows(X, n_clusters=CLUSTERS, n_jobs=2) as memory:
+    with MemoryDataset(X, n_clusters=CLUSTERS, n_jobs=2) as memory:
         yield memory, table
     connection.close()
 
 
 @pytest.mark.docs
-def test_rows_of_a_table_give_the_same_bits(homes, added):
-    memory, table = homes
-    cluster = added("table_rows").cluster
+def test_rows_of_a_table_give_the_same_bits(datasets, added):
+    memory, table = datasets
+    cluster = added("table_dataset").cluster
     bandwidths = np.geomspace(8.0, 2.0, 3)
     assert len(table._states) > 1
     assert_same(cluster(table, CLUSTERS, bandwidths), cluster(memory, CLUSTERS, bandwidths))
@@ -64,21 +64,21 @@ def test_rows_of_a_table_give_the_same_bits(homes, added):
 
 
 @pytest.mark.docs
-def test_rows_of_a_table_are_drawn_alike(homes):
-    memory, table = homes
+def test_rows_of_a_table_are_drawn_alike(datasets):
+    memory, table = datasets
     for n_rows in (10, 2 * N_ROWS):
         drawn, expected = (
-            home.sample(n_rows, np.random.RandomState(3)) for home in (table, memory)
+            dataset.sample(n_rows, np.random.RandomState(3)) for dataset in (table, memory)
         )
         np.testing.assert_array_equal(drawn.X, expected.X)
     assert_same(table.distinct(), memory.distinct())
 
 
 @pytest.mark.docs
-def test_a_new_step_runs_in_every_home(homes, added):
-    memory, _ = homes
-    for home in homes:
-        found = home.reduce(added("range_step").RangeStep(home.n_features))
+def test_a_new_pass_runs_on_every_dataset(datasets, added):
+    memory, _ = datasets
+    for dataset in datasets:
+        found = dataset.run(added("range_pass").RangePass(dataset.n_features))
         np.testing.assert_array_equal(found.least, memory.X.min(axis=0))
         np.testing.assert_array_equal(found.most, memory.X.max(axis=0))
 
@@ -94,7 +94,7 @@ def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
     tests = [
         "tests/test_kernels.py",
         "tests/test_cli.py::test_names_in_the_options_are_those_of_the_library",
-        "tests/rows/test_mode_step.py::test_one_pass_agrees_with_the_reference",
+        "tests/data/test_mode_pass.py::test_one_pass_agrees_with_the_reference",
         "tests/estimators/test_invariants.py::test_the_objective_never_falls_at_a_fixed_bandwidth",
     ]
     run = subprocess.run(

@@ -19,7 +19,7 @@ LAYERS = [
     {"show"},  # reads fitted models by their attributes, so that a model can offer a report
     {"validation", "dask_input"},
     {"algorithms"},
-    {"rows"},
+    {"data"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
     {"exponential", "frames", "files", "machine", "npy"},
     {"compiled"},
@@ -73,7 +73,7 @@ def test_imports_point_one_way(file):
 
 def test_a_wrong_import_would_be_seen():
     target = next(imports(ast.parse("from modeclust.estimators.kmodes import KModes")))
-    assert layer(target) < layer("modeclust.rows.memory")
+    assert layer(target) < layer("modeclust.data.memory")
 
 
 def test_importing_needs_nothing_optional_and_changes_nothing():

@@ -303,7 +303,7 @@ ARRAYS = {
         ({"n_steps_": 0}, "n_steps_ must be a whole number > 0"),
         ({"_n_features_out": 1}, "_n_features_out must be 2, got int '1'"),
         ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
-        ({"_past": 5}, "_past must be sums of 2 clusters in 2 features, got int"),
+        ({"_statistics": 5}, "_statistics must be sums of 2 clusters in 2 features, got int"),
         (
             {"_fitted_with": 5},
             "_fitted_with must be values that a fit allows of n_clusters, .* int",
@@ -354,9 +354,9 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
         {"weight": "x"},
         {"scale": np.inf},
     ):
-        state = vars(model) | {"_past": replace(model._past, **changes)}
+        state = vars(model) | {"_statistics": replace(model._statistics, **changes)}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
-        with pytest.raises(ModelFileError, match="_past must be sums of 2 clusters"):
+        with pytest.raises(ModelFileError, match="_statistics must be sums of 2 clusters"):
             load(path)
 
 
@@ -389,11 +389,11 @@ def test_a_model_of_scaled_rows_warns_when_loaded_until_it_is_fitted_anew(tmp_pa
     assert not hasattr(load(tmp_path / "model.npz"), "scaling_")
 
 
-def test_a_landscape_that_does_not_fit_is_refused(tmp_path):
+def test_a_kernel_density_that_does_not_fit_is_refused(tmp_path):
     path = tmp_path / "model.npz"
     for name in ("mean-shift", "mean-shift CSR"):
         model = fitted(name)
-        n_rows, width = model._landscape.X.shape
+        n_rows, width = model._kernel_density.X.shape
         for changes in (
             {"X": np.zeros((n_rows, width - 1))},
             {"X": sparse.csr_array((n_rows, width + 1))},
@@ -406,9 +406,9 @@ def test_a_landscape_that_does_not_fit_is_refused(tmp_path):
             {"X": sparse.csr_array(np.full((n_rows, width), 1e30))},
             {"order": np.full(n_rows, 10**9)},
         ):
-            state = vars(model) | {"_landscape": replace(model._landscape, **changes)}
+            state = vars(model) | {"_kernel_density": replace(model._kernel_density, **changes)}
             write_document(path, Document("0.1", "MeanShift", state, {}), MeanShift._saved_types)
-            with pytest.raises(ModelFileError, match="_landscape must be rows of 4 features"):
+            with pytest.raises(ModelFileError, match="_kernel_density must be rows of 4 features"):
                 load(path)
 
 

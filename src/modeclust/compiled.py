@@ -17,7 +17,7 @@ def compiled(function: F) -> F:
     """Compile `function` on first use, without the GIL, and keep it on disk.
 
     Never ``parallel=True``: numba's workqueue layer kills a process that enters it
-    from two threads. Parallel work is a thread pool over blocks (`modeclust.rows`).
+    from two threads. Parallel work is a thread pool over blocks (`modeclust.data`).
     """
     return cast("F", njit(cache=True, nogil=True, fastmath=FAST_MATH)(function))
 

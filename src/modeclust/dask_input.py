@@ -1,12 +1,12 @@
-"""What users may pass as Dask collections, checked by one look at all of it."""
+"""What users may pass as Dask collections, checked in one pass over all of it."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from modeclust.rows.chunks import Chunks, Column, is_dask, look_at, merged, on_workers
-from modeclust.rows.units import working_dtype
+from modeclust.data.dask.chunks import Chunks, Column, chunk_stats, is_dask, merged, on_workers
+from modeclust.data.rescaling import working_dtype
 
 
 def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:
@@ -14,20 +14,20 @@ def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows:
     array = as_array(X, estimator=estimator, reset=reset)
     parts = list(array.to_delayed().ravel())
     try:
-        look = merged([on_workers(look_at, part) for part in parts])
+        stats = merged([on_workers(chunk_stats, part) for part in parts])
     except (ValueError, TypeError) as error:
         raise ValueError(f"X must hold numbers: {error}") from error
-    for wrong, name in ((look.has_nan, "NaN"), (look.has_inf, "infinity")):
+    for wrong, name in ((stats.has_nan, "NaN"), (stats.has_inf, "infinity")):
         if wrong:
             raise ValueError(f"Input X contains {name}.")
-    n_rows, n_features = sum(look.lengths), array.shape[1]
+    n_rows, n_features = sum(stats.lengths), array.shape[1]
     for n, least, what in ((n_rows, min_rows, "sample"), (n_features, 1, "feature")):
         if n < least:
             raise ValueError(
                 f"Found array with {n} {what}(s) (shape={(n_rows, n_features)}) while a minimum "
                 f"of {least} is required."
             )
-    return Chunks(array, parts, n_features, working_dtype(array.dtype), look)
+    return Chunks(array, parts, n_features, working_dtype(array.dtype), stats)
 
 
 def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
@@ -70,8 +70,8 @@ def _numbers(frame: Any) -> Any:
             "numbers."
         )
     # Flags beside numbers, nullable numbers and those of Arrow would become objects.
-    are_plain = all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in kinds.values())
-    return frame if are_plain else frame.astype(float)
+    are_numeric = all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in kinds.values())
+    return frame if are_numeric else frame.astype(float)
 
 
 def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
@@ -91,7 +91,7 @@ def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
         raise ValueError(
             f"{name}.shape == {values.shape}, expected {(n_rows,)}, one value for each row of X."
         )
-    lengths = chunks.look.lengths
+    lengths = chunks.stats.lengths
     if isinstance(values, np.ndarray):
         parts = np.split(values, np.cumsum(lengths)[:-1])
     else:

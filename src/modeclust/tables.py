@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.columns import TableError, in_blocks, listed, quoted
+from modeclust.data.dask.chunks import is_dask
+from modeclust.data.reading import is_sparse
 from modeclust.files import shown, written
 from modeclust.formats import (
     AS_SEEN,
@@ -27,8 +29,6 @@ from modeclust.formats import (
 )
 from modeclust.frames import unused_column
 from modeclust.machine import SHARE_TO_READ, exceeds_share, memory
-from modeclust.rows.chunks import is_dask
-from modeclust.rows.reading import is_sparse
 from modeclust.streams import readable
 
 BLOCK_NUMBERS = 2**22

@@ -14,10 +14,10 @@ from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_sca
 
 from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.dask_input import check_chunks, check_column
+from modeclust.data.dask.chunks import Chunks, Column, is_dask
+from modeclust.data.reading import is_sparse
 from modeclust.files import in_a_line
 from modeclust.kernels import KERNELS
-from modeclust.rows.chunks import Chunks, Column, is_dask
-from modeclust.rows.reading import is_sparse
 
 Doubles = npt.NDArray[np.float64]
 

@@ -4,8 +4,8 @@ import reference
 
 from modeclust.algorithms.homotopy import automatic_start, follow, restart_kmeans, schedule
 from modeclust.algorithms.solve import evaluate
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 OPTIONS = {"kernel": 0, "path_iter": 3, "max_iter": 200, "mean_shift_iter": 1, "tol": 1e-6}
 
@@ -13,7 +13,7 @@ OPTIONS = {"kernel": 0, "path_iter": 3, "max_iter": 200, "mean_shift_iter": 1, "
 def test_each_bandwidth_starts_from_the_last(rng):
     X = rng.normal(size=(300, 2))
     start = X[:3].copy()
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         options = {**OPTIONS, "tol": 0.0, "max_iter": 5}
         states = list(follow(rows, start, [4.0, 2.0, 1.0], **options))
     expected = start
@@ -33,7 +33,7 @@ def test_a_state_on_the_way_is_measured_at_its_own_bandwidth(rng, kernel, weight
     weight, scale = rng.uniform(0.5, 2.0, size=(2, 300)) if weighted else (None, None)
     bandwidths = [40.0, 12.0, 4.0, 2.0, 1.0]
     options = {**OPTIONS, "kernel": KERNELS[kernel], "tol": 0.0, "max_iter": 3}
-    with MemoryRows(X, weight=weight, scale=scale) as rows:
+    with MemoryDataset(X, weight=weight, scale=scale) as rows:
         n_passes = []
         states = list(follow(_Counted(rows, n_passes), start, bandwidths, **options))
         assert len(n_passes) == 1 + 3 * len(bandwidths)
@@ -57,14 +57,14 @@ class _Counted:
     def __getattr__(self, name):
         return getattr(self._rows, name)
 
-    def reduce(self, step):
-        self._passes.append(step)
-        return self._rows.reduce(step)
+    def run(self, pass_):
+        self._passes.append(pass_)
+        return self._rows.run(pass_)
 
 
 def test_the_end_of_the_path_is_a_mode_of_every_cluster(rng):
     X = np.concatenate([rng.normal(size=(100, 2)), rng.normal(size=(100, 2)) + 6])
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         *_, last = follow(rows, X[[0, 150]], [5.0, 2.0, 0.8], **OPTIONS)
         labels = rows.labels()
     # A mode: no step of a small circle around it is denser, by the density of its cluster.
@@ -87,7 +87,7 @@ def test_schedule_includes_both_ends():
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_automatic_start_is_where_the_means_are_nearly_still(rng, kernel):
     X = rng.exponential(size=(2000, 2))
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         means = min(
             restart_kmeans(rows, [X[:3], X[3:6]], max_iter=300, tol=1e-4),
             key=lambda state: state.inertia,
@@ -106,7 +106,7 @@ def test_automatic_start_is_where_the_means_are_nearly_still(rng, kernel):
 
 def test_automatic_start_ends_where_kmeans_has_not_converged(rng):
     X = rng.normal(size=(500, 2))
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         (means,) = restart_kmeans(rows, [X[:4]], max_iter=1, tol=0.0)
         assert np.isfinite(automatic_start(rows, means, 0, 0.1))
         assert automatic_start(rows, means, 0, 1e6) == 2e6
@@ -114,7 +114,7 @@ def test_automatic_start_ends_where_kmeans_has_not_converged(rng):
 
 def test_automatic_start_of_points_on_their_centroids():
     X = np.array([[0.0], [0.0], [1.0]])
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         (means,) = restart_kmeans(rows, [X[1:]], max_iter=10, tol=0.0)
         assert means.inertia == 0.0
         assert automatic_start(rows, means, 0, 0.5) == 1.0

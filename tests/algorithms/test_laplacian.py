@@ -4,8 +4,8 @@ import pytest
 from modeclust.algorithms.graph import neighbor_graph
 from modeclust.algorithms.laplacian import SOLVERS, Graph, solve_soft
 from modeclust.algorithms.neighbors import nearest_rows
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def run(rng):
     def solve(solver, smoothing, bandwidth=1.0, kernel="gaussian", max_iter=100, n_jobs=None):
         start = X[[0, 60]].copy()
         labels = np.linalg.norm(X[:, None] - start, axis=2).argmin(axis=1)
-        with MemoryRows(X, n_jobs=n_jobs) as rows, MemoryRows(W, n_jobs=n_jobs) as edges:
+        with MemoryDataset(X, n_jobs=n_jobs) as rows, MemoryDataset(W, n_jobs=n_jobs) as edges:
             smoother = SOLVERS[solver](Graph.of(edges), smoothing)
             state = solve_soft(
                 rows,
@@ -50,9 +50,9 @@ def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
     monkeypatch.setattr("modeclust.algorithms.laplacian.ENERGY_TOLERANCE", 1e-13)
     X, W, state = run("gradient", 0.5)
     squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
-    heights = np.exp(-squares / 2)
+    kernel_values = np.exp(-squares / 2)
     laplacian = np.diag(W.sum(axis=1)) - W.toarray()
-    slope = 2 * 0.5 * laplacian @ state.memberships - heights
+    slope = 2 * 0.5 * laplacian @ state.memberships - kernel_values
     # Where a row has a share in a cluster, no cluster has a lower slope.
     lowest = slope.min(axis=1, keepdims=True)
     assert np.max((slope - lowest) * state.memberships) < 1e-4

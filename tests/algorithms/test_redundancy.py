@@ -5,11 +5,11 @@ from scipy import sparse
 
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import solve
-from modeclust.rows.memory import MemoryRows
+from modeclust.data.memory import MemoryDataset
 
 
 def ratios_of(X, start, bandwidth):
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         state = solve(rows, start, bandwidth, kernel=0, max_iter=500)
         return density_ratios(rows, state, 0), state, rows.labels()
 

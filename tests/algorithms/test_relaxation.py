@@ -7,8 +7,8 @@ from sklearn.datasets import make_moons
 
 from modeclust.algorithms.relaxation import LONGEST, PLAIN_STEPS, Relaxation
 from modeclust.algorithms.solve import solve
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 
 @given(
@@ -55,7 +55,7 @@ def test_the_objective_never_falls_with_weights_and_scales(rng, kernel):
     X, _ = make_moons(400, noise=0.1, random_state=1)
     weight, scale = rng.uniform(0.0, 3.0, 400), rng.uniform(0.5, 2.0, 400)
     options = {"kernel": KERNELS[kernel], "tol": 0.0}
-    with MemoryRows(X, weight=weight, scale=scale) as rows:
+    with MemoryDataset(X, weight=weight, scale=scale) as rows:
         objectives = [
             solve(rows, X[:4], 0.3, max_iter=n, **options).objective for n in range(3 * PLAIN_STEPS)
         ]
@@ -68,7 +68,7 @@ def test_fewer_iterations_to_the_same_objective_which_never_falls(kernel):
     X, _ = make_moons(800, noise=0.05, random_state=0)
     start = X[:5].copy()
     options = {"kernel": KERNELS[kernel], "tol": 1e-6}
-    with MemoryRows(X) as rows:
+    with MemoryDataset(X) as rows:
         relaxed = solve(rows, start, 0.25, max_iter=3000, **options)
         objectives = [
             solve(rows, start, 0.25, max_iter=n, **options).objective for n in range(0, 60, 3)

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import reference
 
-from modeclust.algorithms.streaming import GONE, Past, absorb
+from modeclust.algorithms.streaming import NEGLIGIBLE_MASS, SufficientStatistics, update
+from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 # -G'(t) / g(t), with g(0) = 1 by convention.
 SLOPES = {"gaussian": 0.5, "epanechnikov": 1.0, "biweight": 2.0, "cauchy": 1.0}
@@ -12,38 +14,44 @@ PULLS = {name: (lambda t, log=log: np.exp(log(t))) for name, log in reference.LO
 OPTIONS = {"kernel": 0, "half_life": np.inf, "max_iter": 10, "mean_shift_iter": 1, "tol": 1e-4}
 
 
-def absorbed(X, past, bandwidth, weight=None, scale=None, **options):
+def update_with(X, statistics, bandwidth, weight=None, scale=None, **options):
     total = float(len(X) if weight is None else weight.sum())
-    with MemoryRows(X, weight=weight, scale=scale) as rows:
-        return absorb(rows, total, past, bandwidth, **OPTIONS | options)
+    with MemoryDataset(X, weight=weight, scale=scale) as rows:
+        return update(rows, total, statistics, bandwidth, **OPTIONS | options)
 
 
-def absolute_mass(past, kernel):
+def absolute_mass(statistics, kernel):
     """Return the mass as it would be without a reference."""
     with np.errstate(divide="ignore"):
-        return np.where(past.mass > 0, past.mass * PULLS[kernel](past.reference), 0.0)
+        return np.where(
+            statistics.mass > 0, statistics.mass * PULLS[kernel](statistics.reference), 0.0
+        )
 
 
 @pytest.mark.parametrize(("half_life", "factor"), [(np.inf, 0.25), (1.0, 0.25), (0.5, 2.0**-4)])
 def test_on_line_means_by_hand(half_life, factor):
-    past = Past(np.array([[1.0]]), np.array([2.0]), np.zeros(1), weight=2.0)  # of rows 0 and 2
-    state, onward = absorbed(np.array([[3.0], [5.0]]), past, np.inf, half_life=half_life)
+    statistics = SufficientStatistics(
+        np.array([[1.0]]), np.array([2.0]), np.zeros(1), weight=2.0
+    )  # of rows 0 and 2
+    state, updated = update_with(np.array([[3.0], [5.0]]), statistics, np.inf, half_life=half_life)
     expected = (factor * 2 * 1 + 3 + 5) / (factor * 2 + 2)
     assert state.centroids[0, 0] == pytest.approx(expected, rel=1e-15)
     assert state.counts.tolist() == [2]
     assert state.inertia == pytest.approx((3 - expected) ** 2 + (5 - expected) ** 2, rel=1e-14)
-    assert onward.centers[0, 0] == pytest.approx(expected, rel=1e-15)
-    assert onward.mass[0] == factor * 2 + 2
-    assert onward.weight == 4.0
+    assert updated.centers[0, 0] == pytest.approx(expected, rel=1e-15)
+    assert updated.mass[0] == factor * 2 + 2
+    assert updated.weight == 4.0
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_an_iteration_is_the_formula(rng, kernel):
     centers, mass = rng.normal(size=(3, 2)), np.array([5.0, 9.0, 0.5])
-    past = Past(centers, mass, np.zeros(3), weight=30.0)
+    statistics = SufficientStatistics(centers, mass, np.zeros(3), weight=30.0)
     X, bandwidth = rng.normal(size=(20, 2)) * 2, 2.0
     weight, scale = rng.integers(0, 3, 20).astype(float), rng.uniform(0.5, 2.0, 20)
-    state, onward = absorbed(X, past, bandwidth, weight, scale, kernel=KERNELS[kernel], max_iter=1)
+    state, updated = update_with(
+        X, statistics, bandwidth, weight, scale, kernel=KERNELS[kernel], max_iter=1
+    )
     factor = (30.0 / (30.0 + weight.sum())) ** 2
 
     def sums(centroids):
@@ -58,8 +66,8 @@ def test_an_iteration_is_the_formula(rng, kernel):
     _, moved = sums(centers)
     np.testing.assert_allclose(state.centroids, moved, rtol=1e-12)
     masses, pulled = sums(moved)
-    np.testing.assert_allclose(absolute_mass(onward, kernel), masses, rtol=1e-12)
-    np.testing.assert_allclose(onward.centers, pulled, rtol=1e-12)
+    np.testing.assert_allclose(absolute_mass(updated, kernel), masses, rtol=1e-12)
+    np.testing.assert_allclose(updated.centers, pulled, rtol=1e-12)
     assert state.objective == pytest.approx(
         reference.objective(X, moved, bandwidth, kernel, weight, scale), rel=1e-12
     )
@@ -68,42 +76,50 @@ def test_an_iteration_is_the_formula(rng, kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_no_iteration_lowers_the_objective_of_the_batch_plus_the_bound(rng, kernel):
     X, bandwidth = rng.normal(size=(40, 2)) * 2, 1.5
-    past = Past(rng.normal(size=(4, 2)), rng.uniform(1, 9, 4), np.zeros(4), weight=50.0)
+    statistics = SufficientStatistics(
+        rng.normal(size=(4, 2)), rng.uniform(1, 9, 4), np.zeros(4), weight=50.0
+    )
     factor = (50 / 90) ** 2
     values = []
     for n_iter in range(1, 9):
-        state, _ = absorbed(X, past, bandwidth, kernel=KERNELS[kernel], max_iter=n_iter, tol=0)
-        away = ((state.centroids - past.centers) ** 2).sum(axis=1)
-        bound = -SLOPES[kernel] / bandwidth**2 * factor * (past.mass * away).sum()
+        state, _ = update_with(
+            X, statistics, bandwidth, kernel=KERNELS[kernel], max_iter=n_iter, tol=0
+        )
+        away = ((state.centroids - statistics.centers) ** 2).sum(axis=1)
+        bound = -SLOPES[kernel] / bandwidth**2 * factor * (statistics.mass * away).sum()
         values.append(40 * state.objective + bound)
     assert np.all(np.diff(values) >= -1e-12)
     assert values[-1] > values[0]
 
 
 @pytest.mark.parametrize("half_life", [np.inf, 7.0])
-def test_fading_does_not_depend_on_how_rows_are_split(half_life):
-    past = Past(np.zeros((2, 1)), np.array([1.0, 3.0]), np.array([0.0, 2.0]), weight=40.0)
-    at_once = past.faded(12.0, half_life).mass
-    split = past.faded(5.0, half_life)
-    split = Past(split.centers, split.mass, split.reference, weight=45.0).faded(7.0, half_life)
+def test_the_discount_does_not_depend_on_how_rows_are_split(half_life):
+    statistics = SufficientStatistics(
+        np.zeros((2, 1)), np.array([1.0, 3.0]), np.array([0.0, 2.0]), weight=40.0
+    )
+    at_once = statistics.discounted(12.0, half_life).mass
+    split = statistics.discounted(5.0, half_life)
+    split = replace(split, weight=45.0).discounted(7.0, half_life)
     np.testing.assert_allclose(split.mass, at_once, rtol=1e-14)
-    assert past.mass.tolist() == [1.0, 3.0]
+    assert statistics.mass.tolist() == [1.0, 3.0]
 
 
-def test_sums_that_faded_to_nothing_are_none_and_leave_the_centroid():
-    past = Past(np.array([[0.0], [9.0]]), np.array([1.0, 3 * GONE]), np.zeros(2), weight=1e9)
-    state, onward = absorbed(np.array([[0.5]]), past, 1.0, half_life=0.4)
-    assert onward.mass[1] == 0
-    assert onward.reference[1] == np.inf
-    assert state.centroids[1, 0] == onward.centers[1, 0] == 9.0
+def test_negligible_sums_are_none_and_leave_the_centroid():
+    statistics = SufficientStatistics(
+        np.array([[0.0], [9.0]]), np.array([1.0, 3 * NEGLIGIBLE_MASS]), np.zeros(2), weight=1e9
+    )
+    state, updated = update_with(np.array([[0.5]]), statistics, 1.0, half_life=0.4)
+    assert updated.mass[1] == 0
+    assert updated.reference[1] == np.inf
+    assert state.centroids[1, 0] == updated.centers[1, 0] == 9.0
     # and the next row of it is where it goes
-    state, onward = absorbed(np.array([[8.0]]), onward, 1.0, half_life=0.4)
-    assert onward.centers[1, 0] == pytest.approx(8.0)
+    state, updated = update_with(np.array([[8.0]]), updated, 1.0, half_life=0.4)
+    assert updated.centers[1, 0] == pytest.approx(8.0)
 
 
 def test_at_a_tiny_bandwidth_the_nearest_row_still_takes_all():
-    past = Past(np.array([[0.0]]), np.ones(1), np.array([1e6]), weight=10.0)
-    state, onward = absorbed(np.array([[3.0], [8.0]]), past, 1e-3, max_iter=3)
-    assert state.centroids[0, 0] == 0.0  # at t = 1e6 the past is nearer than 3 is
-    state, _ = absorbed(np.array([[0.5], [8.0]]), onward, 1e-3, max_iter=3)
+    statistics = SufficientStatistics(np.array([[0.0]]), np.ones(1), np.array([1e6]), weight=10.0)
+    state, updated = update_with(np.array([[3.0], [8.0]]), statistics, 1e-3, max_iter=3)
+    assert state.centroids[0, 0] == 0.0  # at t = 1e6 the statistics are nearer than 3 is
+    state, _ = update_with(np.array([[0.5], [8.0]]), updated, 1e-3, max_iter=3)
     assert state.centroids[0, 0] == 0.5

@@ -18,6 +18,7 @@ from sklearn.datasets import make_blobs
 from modeclust import KModes, LaplacianKModes, __version__, load
 from modeclust.algorithms import homotopy
 from modeclust.algorithms.bandwidth import choose_bandwidth
+from modeclust.data.memory import MemoryDataset
 from modeclust.estimators.checkpoint import (
     CHECKPOINT,
     Checkpoint,
@@ -27,7 +28,6 @@ from modeclust.estimators.checkpoint import (
 from modeclust.exceptions import CheckpointError, CheckpointWarning, ModelFileError
 from modeclust.files import unused_name
 from modeclust.persistence import Document, write_document
-from modeclust.rows.memory import MemoryRows
 
 X, _ = make_blobs(600, 5, centers=6, cluster_std=3.0, random_state=0)
 LONG, _ = make_blobs(300, 1024, centers=70, cluster_std=4.0, random_state=2)
@@ -115,7 +115,7 @@ def few_samples(monkeypatch):
 
 @pytest.fixture
 def passes(monkeypatch):
-    return Interrupter(monkeypatch, MemoryRows, "reduce")
+    return Interrupter(monkeypatch, MemoryDataset, "run")
 
 
 interrupt = interrupts(fit)
@@ -221,7 +221,7 @@ def test_a_kept_checkpoint_ends_the_same_call_at_once(name, monkeypatch, tmp_pat
     whole, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     content = file.read_bytes()
     monkeypatch.setattr(homotopy, "solve_kmeans", None)
-    monkeypatch.setattr(homotopy, "solve_onward", None)
+    monkeypatch.setattr(homotopy, "solve_towards_next", None)
     again, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     assert_same_fit(again, whole)
     assert file.read_bytes() == content

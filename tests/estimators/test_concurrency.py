@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import GridSearchCV
 
 from modeclust import KModes
-from modeclust.rows import blas
+from modeclust.data import blas
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +102,9 @@ def test_processes_that_compile_at_once(tmp_path):
     code = """
 import sys
 from fits import bits
-from modeclust.rows import mode_step
+from modeclust.data import mode_pass
 sys.stdout.buffer.write(bits("KModes"))
-sys.stderr.write(str(sum(mode_step._sweep.stats.cache_misses.values())))
+sys.stderr.write(str(sum(mode_pass._sweep.stats.cache_misses.values())))
 """
     paths = os.pathsep.join(sys.path)
     variables = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": paths}
@@ -139,10 +139,10 @@ def test_a_second_process_loads_what_the_first_compiled():
     code = """
 import numpy as np
 from modeclust import KModes
-from modeclust.rows import blas
-from modeclust.rows import mean_step, mode_step, segment_step
+from modeclust.data import blas
+from modeclust.data import mean_pass, mode_pass, segment_pass
 KModes(2, random_state=0).fit(np.arange(40.0).reshape(20, 2) ** 2)
-for function in (mode_step._sweep, mean_step._sweep, segment_step._add_densities):
+for function in (mode_pass._sweep, mean_pass._sweep, segment_pass._add_densities):
     hits = sum(function.stats.cache_hits.values())
     misses = sum(function.stats.cache_misses.values())
     print(hits, misses)
@@ -176,7 +176,7 @@ def test_an_interrupt_ends_a_fit_and_not_the_process():
 import signal, threading
 from sklearn.datasets import load_digits
 from modeclust import KModes, LaplacianKModes, MeanShift
-from modeclust.rows import blas
+from modeclust.data import blas
 
 X = load_digits().data
 endless = [

@@ -9,9 +9,9 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, MeanShift, load
+from modeclust.data.dask import chunk as on_chunk
+from modeclust.data.dask import dataset as dask_dataset
 from modeclust.kernels import KERNELS
-from modeclust.rows import chunk as on_chunk
-from modeclust.rows import dask as homes
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -196,38 +196,38 @@ class TestWhatIsLost:
 
     @pytest.mark.parametrize("lost", [(0,), (0, 1, 2)])
     @pytest.mark.parametrize("parameters", [{}, {"bandwidth": np.inf}], ids=["modes", "means"])
-    def test_memories(self, monkeypatch, lost, parameters):
+    def test_states(self, monkeypatch, lost, parameters):
         whole = KModes(**(OPTIONS | parameters)).fit(chunked(X))
-        passes, original = [], on_chunk.go_over
+        passes, original = [], on_chunk.run_pass
 
-        def forgetful(chunk, order):
+        def forgetful(chunk, job):
             passes.append(chunk.number)
             if len(passes) % 5 == 0 and chunk.number in lost:
-                on_chunk._memories.clear()
-            return original(chunk, order)
+                on_chunk._pass_states.clear()
+            return original(chunk, job)
 
-        monkeypatch.setattr(on_chunk, "go_over", forgetful)
+        monkeypatch.setattr(on_chunk, "run_pass", forgetful)
         found = KModes(**(OPTIONS | parameters)).fit(chunked(X))
         assert len(passes) > 20
         assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
         np.testing.assert_array_equal(found.labels_, whole.labels_)
 
-    def test_memories_of_another_pass(self, monkeypatch):
+    def test_states_of_another_pass(self, monkeypatch):
         whole = KModes(**OPTIONS).fit(chunked(X))
-        original = on_chunk._remember
+        original = on_chunk._keep_state
 
-        def stale(recall, number, version, memory):
-            if version % 4 == 3 and number == 1:
-                version -= 1  # as if a task had run once more
-            original(recall, number, version, memory)
+        def stale(labels, chunk, number, pass_state):
+            if number % 4 == 3 and chunk == 1:
+                number -= 1  # as if a task had run once more
+            original(labels, chunk, number, pass_state)
 
-        monkeypatch.setattr(on_chunk, "_remember", stale)
+        monkeypatch.setattr(on_chunk, "_keep_state", stale)
         found = KModes(**OPTIONS).fit(chunked(X))
         assert found.cluster_centers_.tobytes() == whole.cluster_centers_.tobytes()
 
     def test_nothing_is_left_after_a_fit(self):
         KModes(**OPTIONS).fit(chunked(X))
-        assert len(on_chunk._memories) == 0
+        assert len(on_chunk._pass_states) == 0
 
 
 class TestBadInput:
@@ -307,6 +307,6 @@ def test_chunks_of_unknown_size():
 
 
 def test_more_than_memory_is_not_kept(monkeypatch):
-    monkeypatch.setattr(homes, "memory_for_chunks", lambda: 1000.0)
-    monkeypatch.setattr(homes, "persisted", lambda tasks: pytest.fail("kept"))
+    monkeypatch.setattr(dask_dataset, "memory_for_chunks", lambda: 1000.0)
+    monkeypatch.setattr(dask_dataset, "persisted", lambda tasks: pytest.fail("kept"))
     assert_as_in_memory(KModes(**OPTIONS).fit(chunked(X)), KModes(**OPTIONS).fit(X))

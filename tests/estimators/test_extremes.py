@@ -22,9 +22,9 @@ from modeclust import (
     modes_by_bandwidth,
 )
 from modeclust.algorithms.bandwidth import RULES
+from modeclust.data.memory import MemoryDataset
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
 
 
 def blobs():
@@ -189,9 +189,9 @@ EXTREMES = {
 def test_the_answer_is_finite_or_an_error_before_work(case, fits, monkeypatch):
     rows, bandwidth, refusal = EXTREMES[case]
     passes = []
-    reduce = MemoryRows.reduce
+    run = MemoryDataset.run
     monkeypatch.setattr(
-        MemoryRows, "reduce", lambda self, step: passes.append(step) or reduce(self, step)
+        MemoryDataset, "run", lambda self, pass_: passes.append(pass_) or run(self, pass_)
     )
     estimates = {r: lambda X, h, r=r: estimate_bandwidth(X, r, local=True) for r in RULES}
     for name, fit in (fits | estimates).items():

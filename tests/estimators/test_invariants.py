@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_blobs
 
 from modeclust import KModes, MeanShift, estimate_bandwidth, kmodes_path
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.mode_pass import ModePass
+from modeclust.data.rescaling import RescaledRows, Rescaling
 from modeclust.kernels import KERNELS
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import MappedRows, Units
 
 
 @st.composite
@@ -45,12 +45,12 @@ def problems(draw):
 @given(problems(), st.sampled_from(sorted(KERNELS)), st.integers(1, 3))
 def test_the_objective_never_falls_at_a_fixed_bandwidth(problem, kernel, mode_steps):
     X, weight, scale, centroids, bandwidth = problem
-    with MemoryRows(X, weight=weight, scale=scale) as rows:
+    with MemoryDataset(X, weight=weight, scale=scale) as rows:
         last = -np.inf
         for _ in range(6):
             for reassign in [True] + [False] * (mode_steps - 1):
-                step = ModeStep(centroids, KERNELS[kernel], bandwidth**-2, reassign)
-                sums = rows.reduce(step)
+                pass_ = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+                sums = rows.run(pass_)
                 assert sums.objective >= last - 1e-12 * sums.weight
                 last = sums.objective
                 centroids = sums.moved(centroids)
@@ -303,9 +303,9 @@ def test_a_mapped_file_with_an_offset_is_not_read_whole(tmp_path):
     X = np.random.default_rng(0).normal(size=(2000, 3)) + 1e6
     np.save(tmp_path / "rows.npy", X)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
-    rows = Units.of(mapped).inward(mapped)
-    assert isinstance(rows, MappedRows)
-    np.testing.assert_array_equal(rows[5:7], Units.of(X).inward(X)[5:7])
+    rows = Rescaling.of(mapped).to_internal(mapped)
+    assert isinstance(rows, RescaledRows)
+    np.testing.assert_array_equal(rows[5:7], Rescaling.of(X).to_internal(X)[5:7])
     expected, found = (fit(source, 3, bandwidth="knn", max_iter=2000) for source in (X, mapped))
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
 

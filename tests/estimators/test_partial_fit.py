@@ -52,7 +52,9 @@ def assert_same_bits(model, other):
     for name, value in state_of(model).items():
         np.testing.assert_array_equal(getattr(other, name), value, err_msg=name)
     for name in ("centers", "mass", "reference", "weight", "scale"):
-        np.testing.assert_array_equal(getattr(other._past, name), getattr(model._past, name))
+        np.testing.assert_array_equal(
+            getattr(other._statistics, name), getattr(model._statistics, name)
+        )
     assert (other.n_steps_, other.n_samples_seen_) == (model.n_steps_, model.n_samples_seen_)
 
 
@@ -199,7 +201,7 @@ def test_a_cluster_without_rows_stays_and_can_come_back(blobs):
         assert model.counts_[gone] == 0
         assert model.exemplar_indices_[gone] == -1
     np.testing.assert_allclose(model.cluster_centers_[gone], centers[gone], rtol=1e-12)
-    assert model._past.mass[gone] == 0
+    assert model._statistics.mass[gone] == 0
     streamed(model, blobs, 50)
     assert np.linalg.norm(model.cluster_centers_[gone] - centers[gone]) < 1
 
@@ -213,7 +215,7 @@ def test_a_row_of_weight_two_is_two_rows_and_of_none_is_no_row(blobs, rng):
     np.testing.assert_allclose(
         weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-9, atol=1e-9
     )
-    assert weighted._past.weight == repeated._past.weight == weight.sum()
+    assert weighted._statistics.weight == repeated._statistics.weight == weight.sum()
     with pytest.raises(ValueError, match="at least one non-zero"):
         weighted.partial_fit(blobs[:5], sample_weight=np.zeros(5))
 
@@ -264,7 +266,7 @@ def test_float32_is_kept_and_lists_and_maps_are_taken(blobs, tmp_path):
     double = streamed(KModes(3, bandwidth=1.0, random_state=0), blobs, 300, 100)
     single = streamed(KModes(3, bandwidth=1.0, random_state=0), blobs.astype(np.float32), 300, 100)
     assert single.cluster_centers_.dtype == single.path_.centers.dtype == np.float32
-    assert single._past.centers.dtype == np.float64
+    assert single._statistics.centers.dtype == np.float64
     np.testing.assert_allclose(single.cluster_centers_, double.cluster_centers_, atol=1e-5)
     np.testing.assert_array_equal(single.predict(blobs[1900:].astype(np.float32)), single.labels_)
     np.save(tmp_path / "rows.npy", blobs)
@@ -315,7 +317,7 @@ def test_fit_begins_anew_and_partial_fit_goes_on_from_a_fit(blobs):
 
 
 def test_a_fit_counts_by_its_rows(blobs):
-    # The past of a converged fit is as heavy as its rows: one far row hardly moves it.
+    # The statistics of a converged fit weigh as much as its rows: one far row hardly moves it.
     model = KModes(1, bandwidth=np.inf).fit(blobs)
     mean = model.cluster_centers_[0].copy()
     model.partial_fit(mean[None] + 100.0)
@@ -331,9 +333,9 @@ def test_a_path_that_a_callback_stopped_can_go_on(blobs):
     model = KModes(3, **options).set_callbacks(Stopper()).partial_fit(blobs)
     assert len(model.path_) == 3
     mass = reference.pulls(blobs, model.cluster_centers_, model.bandwidth_)
-    own = np.eye(3)[model.labels_].T
+    own, kept = np.eye(3)[model.labels_].T, model._statistics
     np.testing.assert_allclose(
-        model._past.mass * np.exp(-model._past.reference / 2) / (own * mass).sum(axis=1),
+        kept.mass * np.exp(-kept.reference / 2) / (own * mass).sum(axis=1),
         [np.exp(-reference.squared_distances(blobs, c[None]).min() / model.bandwidth_**2 / 2)
          for c in model.cluster_centers_], rtol=1e-9,
     )  # fmt: skip

@@ -24,12 +24,12 @@ def test_ties_go_to_the_first_row():
     np.testing.assert_array_equal(found, [[0, 1, 2]])
 
 
-@pytest.mark.parametrize("home", [np.asarray, np.float32, sparse.csr_array, sparse.csr_matrix])
-def test_distances_in_blocks_are_those_of_plain_numpy(rng, monkeypatch, home):
+@pytest.mark.parametrize("convert", [np.asarray, np.float32, sparse.csr_array, sparse.csr_matrix])
+def test_distances_in_blocks_are_those_of_plain_numpy(rng, monkeypatch, convert):
     monkeypatch.setattr(exemplars, "BLOCK_NUMBERS", 21)
     X, centers, labels = rng.normal(size=(50, 3)), rng.normal(size=(4, 3)), rng.integers(0, 4, 50)
     expected = np.linalg.norm(X - centers[labels], axis=1)
-    np.testing.assert_allclose(own_distances(home(X), labels, centers), expected, rtol=1e-6)
+    np.testing.assert_allclose(own_distances(convert(X), labels, centers), expected, rtol=1e-6)
 
 
 def test_labels_are_those_kept_or_else_found_anew(blobs):

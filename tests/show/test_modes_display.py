@@ -158,9 +158,9 @@ def test_many_clusters_are_the_first_twenty(rng):
 
 
 @pytest.mark.parametrize("options", [{}, {"image_shape": (1, 2)}, {"feature_names": ["a", "b"]}])
-@pytest.mark.parametrize("home", [np.asarray, np.float32, sparse.csr_array])
-def test_an_empty_cluster(blobs, emptied, options, home):
-    X = home(blobs)
+@pytest.mark.parametrize("convert", [np.asarray, np.float32, sparse.csr_array])
+def test_an_empty_cluster(blobs, emptied, options, convert):
+    X = convert(blobs)
     display = drawn(emptied(X), X, [0] * 180, **options)
     assert [shown.size for shown in display.clusters] == [120, 60, 0]
     np.testing.assert_array_equal(display.classes.counts, [[20], [20], [0]])

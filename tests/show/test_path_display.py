@@ -158,14 +158,14 @@ def test_rows_beyond_the_axis_are_counted():
     assert sum(bar.get_height() for bar in display.points_[0]) == 500
 
 
-@pytest.mark.parametrize("home", [np.asarray, sparse.csr_array])
-def test_more_features_are_projected(rng, home):
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_more_features_are_projected(rng, convert):
     X = np.abs(rng.normal(size=(80, 5)))
-    model = KModes(2, n_bandwidths=4, random_state=0).fit(home(X))
-    display = drawn(model, home(X))
+    model = KModes(2, n_bandwidths=4, random_state=0).fit(convert(X))
+    display = drawn(model, convert(X))
     assert display.densities is None
     assert display.densities_ == []
-    words = "singular vector 1" if home is sparse.csr_array else "principal component 1"
+    words = "singular vector 1" if convert is sparse.csr_array else "principal component 1"
     assert display.ax_.get_xlabel().startswith(words)
     assert len(display.points) == 80
 

@@ -8,13 +8,13 @@ from modeclust.show.projection import Projection
 
 
 @pytest.mark.parametrize("n_features", [1, 2])
-@pytest.mark.parametrize("home", [np.asarray, sparse.csr_array])
-def test_few_features_are_drawn_as_they_are(rng, n_features, home):
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_few_features_are_drawn_as_they_are(rng, n_features, convert):
     X = rng.normal(size=(5, n_features))
-    view = Projection.of(home(X))
+    view = Projection.of(convert(X))
     assert view.axis_labels == tuple(f"x{d}" for d in range(n_features))
     assert view.n_axes == n_features
-    np.testing.assert_array_equal(view.forward(home(X)), X)
+    np.testing.assert_array_equal(view.forward(convert(X)), X)
 
 
 def test_names_label_the_axes():
@@ -46,9 +46,9 @@ def test_components_are_found_in_a_sample_of_many_rows(rng, monkeypatch):
     np.testing.assert_allclose(np.abs(view.components.components_[0]), [1, 0, 0], atol=0.1)
 
 
-@pytest.mark.parametrize("home", [np.asarray, sparse.csr_array])
-def test_constant_rows_lie_in_one_place(home):
-    X = home(np.ones((5, 3)))
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_constant_rows_lie_in_one_place(convert):
+    X = convert(np.ones((5, 3)))
     view = Projection.of(X)
     np.testing.assert_allclose(np.ptp(view.forward(X), axis=0), 0, atol=1e-12)
     assert "nan" not in "".join(view.axis_labels)

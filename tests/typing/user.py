@@ -64,7 +64,7 @@ def follow(X: Doubles) -> PathPoint:
     return path.at(1.5)
 
 
-def climb(X: Doubles) -> ModeTree:
+def ascend(X: Doubles) -> ModeTree:
     shift = MeanShift(bandwidth="knn", n_clusters=3).fit(X)
     assert_type(shift, MeanShift)
     assert_type(shift.cluster_centers_, Floats)

@@ -18,11 +18,11 @@ from modeclust.algorithms.neighbors import (
     rows_of,
 )
 from modeclust.algorithms.solve import spread
-from modeclust.rows.memory import MemoryRows, thread_count
-from modeclust.rows.protocols import Rows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import is_mapped
+from modeclust.data.dataset import Dataset
+from modeclust.data.memory import MemoryDataset, thread_count
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import is_mapped
+from modeclust.data.sample import Sample
 
 Doubles = npt.NDArray[np.float64]
 
@@ -113,8 +113,8 @@ def global_bandwidth(
         chosen = _choose(len(weight), min(n_samples, LIKELIHOOD_ROWS), rng)
         bandwidth = likelihood_bandwidth(Sample(rows_of(X, chosen), weight[chosen]), len(weight))
     else:
-        with MemoryRows(X, weight=weight) as rows:
-            bandwidth = normal_bandwidth(rows, multiplicity(weight).sum(), rule)
+        with MemoryDataset(X, weight=weight) as dataset:
+            bandwidth = normal_bandwidth(dataset, multiplicity(weight).sum(), rule)
     if bandwidth > 0:
         return bandwidth
     return bandwidth_of_distinct(
@@ -263,12 +263,12 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     return float(bandwidth * (len(sample.weight) / n_rows) ** (1 / (n_features + 4)))
 
 
-def normal_bandwidth(rows: Rows, n_rows: float, rule: str) -> float:
+def normal_bandwidth(dataset: Dataset, n_rows: float, rule: str) -> float:
     """Return Scott's or Silverman's rule for one bandwidth in all directions.
 
     `n_rows` counts rows as often as their weights say.
     """
-    n_features = rows.n_features
-    variance = spread(rows) * n_rows / max(n_rows - 1, 1)
+    n_features = dataset.n_features
+    variance = spread(dataset) * n_rows / max(n_rows - 1, 1)
     factor = 4 / (n_features + 2) if rule == "silverman" else 1.0
     return float(np.sqrt(variance) * (factor / n_rows) ** (1 / (n_features + 4)))

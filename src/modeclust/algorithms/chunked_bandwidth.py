@@ -18,16 +18,16 @@ from modeclust.algorithms.bandwidth import (
     pool_distances,
 )
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
-from modeclust.rows.chunk import Chunk
-from modeclust.rows.chunks import Column, computed, merged, on_workers, persisted, sent
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.sample import Sample
+from modeclust.data.dask.chunk import Chunk
+from modeclust.data.dask.chunks import Column, computed, merged, on_workers, persisted, sent
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.sample import Sample
 
 Doubles = npt.NDArray[np.float64]
 
 
 def choose_chunked_bandwidth(
-    rows: DaskRows,
+    dataset: DaskDataset,
     rule: str | float,
     *,
     local: bool,
@@ -37,11 +37,11 @@ def choose_chunked_bandwidth(
 ) -> tuple[float, Column | None]:
     """Return the bandwidth by a rule, or as given, and the local scales if wanted."""
     rng = check_random_state(random_state)
-    if rows.n_rows <= n_samples and (isinstance(rule, str) or local):
-        every = rows.gather()
+    if dataset.n_rows <= n_samples and (isinstance(rule, str) or local):
+        every = dataset.gather()
         bandwidth, scales = choose_bandwidth(
             every.X,
-            None if rows.weight is None else every.weight,
+            None if dataset.weight is None else every.weight,
             rule,
             local=local,
             n_neighbors=n_neighbors,
@@ -49,33 +49,37 @@ def choose_chunked_bandwidth(
             random_state=rng,
             n_jobs=1,
         )
-        return bandwidth, None if scales is None else Column.of(rows.split(scales))
-    column = _local_scales(rows, n_neighbors, n_samples, rng) if local else None
-    bandwidth = _global(rows, rule, n_neighbors, n_samples, rng) if isinstance(rule, str) else rule
+        return bandwidth, None if scales is None else Column.of(dataset.split(scales))
+    column = _local_scales(dataset, n_neighbors, n_samples, rng) if local else None
+    bandwidth = (
+        _global(dataset, rule, n_neighbors, n_samples, rng) if isinstance(rule, str) else rule
+    )
     return bandwidth, column
 
 
 def _global(
-    rows: DaskRows, rule: str, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+    dataset: DaskDataset, rule: str, n_neighbors: int, n_samples: int, rng: np.random.RandomState
 ) -> float:
     if rule == "knn":
-        bandwidth = _mean_distance(rows, rows.sample(n_samples, rng), n_neighbors)
+        bandwidth = _mean_distance(dataset, dataset.sample(n_samples, rng), n_neighbors)
     elif rule == "likelihood":
-        n_present = rows.n_rows if rows.weight is None else int(rows.weight.n_positive.sum())
-        sample = rows.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
+        n_present = (
+            dataset.n_rows if dataset.weight is None else int(dataset.weight.n_positive.sum())
+        )
+        sample = dataset.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
         bandwidth = likelihood_bandwidth(sample, n_present)
     else:
-        bandwidth = normal_bandwidth(rows, rows.n_counted, rule)
+        bandwidth = normal_bandwidth(dataset, dataset.n_counted, rule)
     if bandwidth > 0:
         return bandwidth
     return bandwidth_of_distinct(
-        rows.distinct(), n_neighbors=n_neighbors, n_samples=n_samples, rng=rng, n_jobs=1
+        dataset.distinct(), n_neighbors=n_neighbors, n_samples=n_samples, rng=rng, n_jobs=1
     )
 
 
 @dataclass
 class Nearest:
-    """The nearest rows of some places, the nearest first, and how often each counts."""
+    """The nearest rows of some queries, the nearest first, and how often each counts."""
 
     distances: Doubles  # (n, k)
     times: Doubles  # (n, k)
@@ -90,15 +94,18 @@ class Nearest:
         self.times = np.take_along_axis(times, order, axis=1)
 
 
-def _mean_distance(rows: DaskRows, queries: Sample, n_neighbors: int) -> float:
+def _mean_distance(dataset: DaskDataset, queries: Sample, n_neighbors: int) -> float:
     """Return the mean distance of rows to their neighbours among all."""
-    are_whole = rows.weight is None or rows.weight.is_whole
-    there = sent(queries.X)
+    are_whole = dataset.weight is None or dataset.weight.is_whole
+    shared_queries = sent(queries.X)
     nearest = merged(
-        [rows.task(n, _nearest, there, n_neighbors + 1, are_whole) for n in rows.occupied]
+        [
+            dataset.task(n, _nearest, shared_queries, n_neighbors + 1, are_whole)
+            for n in dataset.occupied
+        ]
     )
     # A row is its own first neighbour, which does not count.
-    wanted = min(n_neighbors, rows.n_counted - 1) + 1
+    wanted = min(n_neighbors, dataset.n_counted - 1) + 1
     place = np.argmax(np.cumsum(nearest.times, axis=1) >= wanted, axis=1)
     distances = nearest.distances[np.arange(len(place)), place]
     return float(np.average(distances, weights=queries.weight))
@@ -117,27 +124,27 @@ def _nearest(chunk: Chunk, queries: Any, n_wanted: int, are_whole: bool) -> Near
 
 
 def _local_scales(
-    rows: DaskRows, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+    dataset: DaskDataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
 ) -> Column:
     """Return each row's distance to its neighbour in a sample, over the mean one."""
-    drawn = rows.draw(n_samples, rng)
-    pool = rows.take_present(drawn)
-    are_whole = rows.weight is None or rows.weight.is_whole
+    drawn = dataset.draw(n_samples, rng)
+    pool = dataset.take_present(drawn)
+    are_whole = dataset.weight is None or dataset.weight.is_whole
     times = pool.weight if are_whole else np.ones(len(pool.weight))
-    there = sent(Sample(pool.X, times))
+    shared_pool = sent(Sample(pool.X, times))
     nobody = np.empty(0, dtype=np.int64)
-    # Kept, since they are gone over several times and take long to find.
+    # Kept in memory: they are used several times, and take long to compute.
     distances = persisted(
         [
-            rows.task(n, _pool_distances, drawn.get(n, nobody), there, n_neighbors)
-            for n in range(rows.n_chunks)
+            dataset.task(n, _pool_distances, drawn.get(n, nobody), shared_pool, n_neighbors)
+            for n in range(dataset.n_chunks)
         ]
     )
     least = min(computed(*(on_workers(_least_positive, part) for part in distances)))
     if np.isinf(least):
-        return Column.of(rows.split(np.ones(rows.n_rows)))
+        return Column.of(dataset.split(np.ones(dataset.n_rows)))
     raised = Column.of([on_workers(_raised, part, least) for part in distances])
-    mean = rows.mean(raised)
+    mean = dataset.mean(raised)
     return Column.of([on_workers(_scales, part, least, mean) for part in distances])
 
 

@@ -13,11 +13,11 @@ from modeclust.algorithms.solve import (
     inverse_square,
     largest_move,
     solve_kmeans,
-    solve_onward,
+    solve_towards_next,
     spread,
 )
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.protocols import Rows
+from modeclust.data.dataset import Dataset
+from modeclust.data.mode_pass import ModePass
 
 # A move of the centroids below this share of a cluster's radius counts as nearly still.
 NEARLY_STILL = 0.05
@@ -25,16 +25,16 @@ LARGEST_START = 1.7e308
 
 
 def restart_kmeans(
-    rows: Rows, seeds: Iterable[Centers], *, max_iter: int, tol: float
+    dataset: Dataset, seeds: Iterable[Centers], *, max_iter: int, tol: float
 ) -> Iterator[State]:
     """Yield the state that K-means reaches from each of the `seeds`."""
-    tolerance = tol * spread(rows)
+    tolerance = tol * spread(dataset)
     for centroids in seeds:
-        yield solve_kmeans(rows, centroids, max_iter=max_iter, tolerance=tolerance)
+        yield solve_kmeans(dataset, centroids, max_iter=max_iter, tolerance=tolerance)
 
 
 def follow(
-    rows: Rows,
+    dataset: Dataset,
     centroids: Centers,
     bandwidths: npt.NDArray[np.float64],
     *,
@@ -48,13 +48,13 @@ def follow(
 
     At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
     """
-    opening = None
+    initial_sums = None
     for bandwidth, next_bandwidth in zip_longest(bandwidths, bandwidths[1:]):
-        state, opening = solve_onward(
-            rows,
+        state, initial_sums = solve_towards_next(
+            dataset,
             centroids,
             float(bandwidth),
-            opening,
+            initial_sums,
             kernel=kernel,
             max_iter=max_iter if next_bandwidth is None else path_iter,
             mean_shift_iter=mean_shift_iter,
@@ -76,20 +76,20 @@ def schedule(start: float, target: float, n_bandwidths: int) -> npt.NDArray[np.f
     return np.geomspace(start, target, n_bandwidths) if n_bandwidths > 1 else np.array([target])
 
 
-def automatic_start(rows: Rows, means: State, kernel: int, target: float) -> float:
+def automatic_start(dataset: Dataset, means: State, kernel: int, target: float) -> float:
     """Return a bandwidth at which the K-means centroids are still nearly still.
 
     The first of r, sqrt(2) r, 2 r, ... at which one mode step takes no centroid farther than
     a twentieth of r from where a K-means step takes it, with r the root mean square distance
     of the rows to their centroids; and at least twice the target.
     """
-    sums = assign(rows, means.centroids)
+    sums = assign(dataset, means.centroids)
     still = sums.moved(means.centroids)
     radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
     bandwidth = radius
     while bandwidth > 0:
-        step = ModeStep(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
-        if largest_move(still, rows.reduce(step).moved(means.centroids)) <= NEARLY_STILL * radius:
+        pass_ = ModePass(means.centroids, kernel, inverse_square(bandwidth), reassign=False)
+        if largest_move(still, dataset.run(pass_).moved(means.centroids)) <= NEARLY_STILL * radius:
             break
         bandwidth *= np.sqrt(2)
     return max(bandwidth, min(2 * target, LARGEST_START))

@@ -17,10 +17,10 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from modeclust.algorithms.solve import Centers, State, inverse_square, largest_move
-from modeclust.rows.graph_step import BoundStep, LaplacianStep, ProjectStep
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.protocols import Rows
-from modeclust.rows.soft_step import HeightStep, SoftStep
+from modeclust.data.dataset import Dataset
+from modeclust.data.graph_pass import BoundPass, LaplacianPass, ProjectPass
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.soft_pass import KernelValuePass, SoftPass
 
 Doubles = npt.NDArray[np.float64]
 
@@ -40,23 +40,23 @@ SMOOTH_DEGREE = 10.0
 
 @dataclass(frozen=True)
 class Graph:
-    """Affinities, open to passes."""
+    """A graph of affinities W, as a dataset."""
 
-    rows: MemoryRows  # of W
+    dataset: MemoryDataset  # its rows are those of W
     degrees: Doubles  # (N,)
-    lonely: npt.NDArray[np.int64]  # rows without edges
+    isolated: npt.NDArray[np.int64]  # rows without edges
 
     @classmethod
-    def of(cls, rows: MemoryRows) -> "Graph":
-        """Return the graph of symmetric affinities that are open."""
-        degrees = np.asarray(rows.X.sum(axis=1), dtype=np.float64).ravel()
-        lonely = np.flatnonzero(degrees == 0)
-        return cls(rows, degrees, lonely)
+    def of(cls, dataset: MemoryDataset) -> "Graph":
+        """Return the graph of an open dataset of symmetric affinities."""
+        degrees = np.asarray(dataset.X.sum(axis=1), dtype=np.float64).ravel()
+        isolated = np.flatnonzero(degrees == 0)
+        return cls(dataset, degrees, isolated)
 
     @cached_property
     def rate(self) -> float:
         """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
-        return 0.5 / _largest_eigenvalue(self.rows.X, self.degrees)
+        return 0.5 / _largest_eigenvalue(self.dataset.X, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
@@ -92,15 +92,15 @@ class Smoother:
         """Return the smoothing that suits a start, with the sum of the rows' weights."""
         raise NotImplementedError
 
-    def start(self, rows: Rows, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
         """Return memberships from which to look for better ones; `rows` are those of the data."""
         return memberships
 
-    def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return better memberships and their energy."""
         raise NotImplementedError
 
-    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
         """Return what `solve` lowers."""
         raise NotImplementedError
 
@@ -115,42 +115,42 @@ class GradientSmoother(Smoother):
         cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
-    def start(self, rows: Rows, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
         """Return the same, with each row without edges where it is best: in the nearest cluster.
 
         Far from all centroids, where the kernel vanishes, a gradient would not take it there.
         """
-        lonely = self.graph.lonely
-        if len(lonely) == 0:
+        isolated = self.graph.isolated
+        if len(isolated) == 0:
             return memberships
         memberships = memberships.copy()
-        memberships[lonely] = one_hot(_nearest(rows, lonely, centroids), len(centroids))
+        memberships[isolated] = one_hot(_nearest(dataset, isolated, centroids), len(centroids))
         return memberships
 
-    def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return the memberships of least energy, to a tolerance, and their energy."""
         graph, rate = self.graph, self.graph.rate / self.smoothing
         now, before, following = memberships.copy(), memberships.copy(), np.empty_like(memberships)
         products, products_before = np.empty_like(now), np.empty_like(now)
         products_next = np.empty_like(now)
-        energy = self._multiply(now, heights, products)
+        energy = self._multiply(now, kernel_values, products)
         products_before[:] = products
         pace, momentum = 1.0, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            step = ProjectStep(
+            pass_ = ProjectPass(
                 now,
                 before,
                 products,
                 products_before,
-                heights,
+                kernel_values,
                 graph.degrees,
                 self.smoothing,
                 rate,
                 momentum,
                 following,
             )
-            graph.rows.reduce(step)
-            lower = self._multiply(following, heights, products_next)
+            graph.dataset.run(pass_)
+            lower = self._multiply(following, kernel_values, products_next)
             if lower > energy and momentum > 0.0:
                 pace, momentum = 1.0, 0.0
                 continue
@@ -165,13 +165,13 @@ class GradientSmoother(Smoother):
             pace, momentum = faster, (pace - 1.0) / faster
         return now, energy
 
-    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
         """Return smoothing tr(Z' L Z) - sum z g."""
-        return self._multiply(memberships, heights, np.empty_like(memberships))
+        return self._multiply(memberships, kernel_values, np.empty_like(memberships))
 
-    def _multiply(self, memberships: Doubles, heights: Doubles, products: Doubles) -> float:
-        step = LaplacianStep(memberships, heights, self.smoothing, products)
-        return self.graph.rows.reduce(step).value
+    def _multiply(self, memberships: Doubles, kernel_values: Doubles, products: Doubles) -> float:
+        pass_ = LaplacianPass(memberships, kernel_values, self.smoothing, products)
+        return self.graph.dataset.run(pass_).value
 
 
 class BoundSmoother(Smoother):
@@ -185,7 +185,7 @@ class BoundSmoother(Smoother):
         degree = float(graph.degrees.mean())
         return SMOOTH_DEGREE / degree if degree > 0 else 1.0
 
-    def solve(self, memberships: Doubles, heights: Doubles) -> tuple[Doubles, float]:
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return memberships at which the update stands still, to a tolerance.
 
         Where a step raises the energy, as joined rows that change places may, a damped one is taken
@@ -195,12 +195,12 @@ class BoundSmoother(Smoother):
         before, following = np.empty_like(now), np.empty_like(now)
         energy, damping = np.inf, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            lower = self._update(now, heights, damping, following)
+            lower = self._update(now, kernel_values, damping, following)
             if lower > energy:
                 if damping > 0.0:  # rounding is all that is left
                     break
                 damping = self.smoothing * float(self.graph.degrees.max())
-                self._update(before, heights, damping, now)
+                self._update(before, kernel_values, damping, now)
                 continue
             if energy - lower <= ENERGY_TOLERANCE * abs(lower):
                 return now, lower
@@ -208,22 +208,22 @@ class BoundSmoother(Smoother):
             before, now, following = now, following, before
         return before, energy
 
-    def energy(self, memberships: Doubles, heights: Doubles) -> float:
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
         """Return sum z log z - sum z g - smoothing / 2 sum_nm w_nm z_n . z_m."""
-        return self._update(memberships, heights, 0.0, np.empty_like(memberships))
+        return self._update(memberships, kernel_values, 0.0, np.empty_like(memberships))
 
     def _update(
-        self, memberships: Doubles, heights: Doubles, damping: float, following: Doubles
+        self, memberships: Doubles, kernel_values: Doubles, damping: float, following: Doubles
     ) -> float:
-        step = BoundStep(memberships, heights, self.smoothing, damping, following)
-        return self.graph.rows.reduce(step).value
+        pass_ = BoundPass(memberships, kernel_values, self.smoothing, damping, following)
+        return self.graph.dataset.run(pass_).value
 
 
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
 
 
 def follow_soft(
-    rows: Rows,
+    dataset: Dataset,
     smoother: Smoother,
     centroids: Centers,
     memberships: Doubles,
@@ -240,7 +240,7 @@ def follow_soft(
     """
     for number, bandwidth in enumerate(bandwidths, start=1):
         state = solve_soft(
-            rows,
+            dataset,
             smoother,
             centroids,
             memberships,
@@ -255,7 +255,7 @@ def follow_soft(
 
 
 def solve_soft(
-    rows: Rows,
+    dataset: Dataset,
     smoother: Smoother,
     centroids: Centers,
     memberships: Doubles,
@@ -270,24 +270,24 @@ def solve_soft(
     L of the state is the energy with its sign turned.
     """
     inverse = inverse_square(bandwidth)
-    heights = np.empty_like(memberships)
+    kernel_values = np.empty_like(memberships)
     history: list[float] = []
     residual = np.inf
     while len(history) < max_iter and residual > tol * bandwidth:
         start = centroids
         for _ in range(MOST_MODE_STEPS):
-            moved = rows.reduce(SoftStep(centroids, memberships, kernel, inverse)).moved(centroids)
+            moved = dataset.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
             move = largest_move(centroids, moved)
             centroids = moved
             if move <= tol * bandwidth:
                 break
-        rows.reduce(HeightStep(centroids, kernel, inverse, heights))
-        memberships = smoother.start(rows, centroids, memberships)
-        memberships, energy = smoother.solve(memberships, heights)
+        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
+        memberships = smoother.start(dataset, centroids, memberships)
+        memberships, energy = smoother.solve(memberships, kernel_values)
         history.append(-energy)
         residual = largest_move(start, centroids)
-    labels = hard_labels(rows, centroids, memberships)
-    sums = rows.reduce(SoftStep(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+    labels = hard_labels(dataset, centroids, memberships)
+    sums = dataset.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
@@ -310,20 +310,22 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
     return np.asarray(np.eye(n_clusters)[labels])
 
 
-def hard_labels(rows: Rows, centroids: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
+def hard_labels(
+    dataset: Dataset, centroids: Centers, memberships: Doubles
+) -> npt.NDArray[np.int32]:
     """Return the cluster that each row belongs to most; of several, the nearest."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
     tied = np.flatnonzero(most.sum(axis=1) > 1)
     if len(tied):
-        labels[tied] = _nearest(rows, tied, centroids, among=most[tied])
+        labels[tied] = _nearest(dataset, tied, centroids, among=most[tied])
     return labels
 
 
 def _nearest(
-    rows: Rows, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+    dataset: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
     """Return the nearest centroid of some rows, of those `among` which it is sought."""
-    with MemoryRows(rows.take(indices).X, n_jobs=1) as some:
+    with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
         distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

@@ -1,4 +1,4 @@
-"""Mean-shift: places that climb the kernel density of all rows, and the modes where they end."""
+"""Mean-shift: points ascend the kernel density of all rows until they reach its modes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -13,32 +13,33 @@ from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust.algorithms.neighbors import openmp_threads
 from modeclust.algorithms.solve import inverse_square
+from modeclust.data.dataset import Dataset
+from modeclust.data.shift_pass import ShiftPass
 from modeclust.kernels import EPANECHNIKOV
-from modeclust.rows.protocols import Rows
-from modeclust.rows.shift_step import ShiftStep
 
-Places = npt.NDArray[np.float64]
+Points = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
-# At most so many places climb together, of so many numbers in all, or these few.
-MOST_PLACES, MOST_NUMBERS, FEWEST_PLACES = 16384, 2**21, 8
-# What is left out of a sum is below this share of it.
+# Points that ascend together: at most MAX_POINTS, with MAX_NUMBERS coordinates in all, but at least
+# MIN_POINTS.
+MAX_POINTS, MAX_NUMBERS, MIN_POINTS = 16384, 2**21, 8
+# Rows left out of a sum contribute less than this share of it.
 NEGLIGIBLE = 1e-10
-# Two climbs in the same cell, of so many bandwidths, are one from there on, where both are about
-# to arrive: their steps are shorter than so many bandwidths.
+# Two trajectories in the same cell, CELL bandwidths wide, are joined if both are about to arrive:
+# their steps are shorter than ABOUT_TO_ARRIVE bandwidths.
 CELL, ABOUT_TO_ARRIVE = 1e-3, 0.03
-# A climb creeps where its steps are shorter than so many bandwidths and each of them shrinks by
-# the same rate r, to this share of 1 - r. It then takes steps up to so many times as long, but not
-# longer than the shortest that do not creep.
+# A trajectory creeps if its steps are shorter than CREEPING bandwidths and shrink at a steady rate
+# r, to within STEADY (1 - r). Its steps are then made up to LONGEST times as long, but no longer
+# than CREEPING bandwidths.
 CREEPING, STEADY, LONGEST = 0.1, 0.5, 50.0
-# How far from a mode, in bandwidths, a climb starts that shows that it is one.
+# Modes are told from saddles by an ascent that starts this many bandwidths away.
 NUDGE = 1e-3
-# From one bandwidth to the next, where their number of modes is counted.
+# Factor between the bandwidths at which modes are counted.
 WIDER = 1.2
 NARROWEST = 1e-6
-# A search starts where there are between so many times the modes that are wanted, by an estimate,
-# or where bandwidths with more and with fewer are so near to each other.
+# The search starts where there are FEW to MANY times the wanted number of modes, by an estimate, or
+# where bandwidths with more and with fewer modes differ by less than the factor NARROW_ENOUGH.
 FEW, MANY, NARROW_ENOUGH = 2, 8, 1.005
 # If that was too large a bandwidth, the next is smaller by this factor.
 FINER = 1.01
@@ -48,23 +49,23 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True)
 class Density:
-    """The kernel density of some rows at one bandwidth, over the sum of their weights."""
+    """The kernel density of a dataset at one bandwidth, divided by the sum of the weights."""
 
-    rows: Rows
+    dataset: Dataset
     kernel: int
     bandwidth: float
     weight: float  # the sum of all
     precision: float  # the largest 1 / s^2
-    spread: float  # how much weights and scales may make up for, in units of t
+    spread: float  # see `weight_spread`
     largest_norm: float  # of the rows, squared
-    each: Callable[..., Iterator[Any]] = map  # how several climbs are done, each by itself
+    map_parts: Callable[..., Iterator[Any]] = map  # maps a function over parts of the seeds
 
     @property
     def is_smooth(self) -> bool:
         """Whether the density has slopes everywhere.
 
-        That of the Epanechnikov kernel is made of paraboloids with a peak at each end of a climb,
-        which comes after few steps; the next peak may be very near.
+        With the Epanechnikov kernel it consists of paraboloids: each trajectory ends on a peak
+        after few steps, and the next peak may be very near.
         """
         return self.kernel != EPANECHNIKOV
 
@@ -72,40 +73,40 @@ class Density:
         """Return the density at another bandwidth."""
         return replace(self, bandwidth=bandwidth)
 
-    def shift(self, places: Places, reach: Vector) -> tuple[Places, Vector, Vector]:
-        """Return where mean-shift takes each place, the density there, and its reach."""
-        step = ShiftStep(
-            places,
+    def shift(self, points: Points, reach: Vector) -> tuple[Points, Vector, Vector]:
+        """Return the points after one mean-shift step, and density and smallest t before it."""
+        shift_pass = ShiftPass(
+            points,
             self.kernel,
             inverse_square(self.bandwidth),
             reach,
-            min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.rows.n_rows), 600.0),
+            min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.dataset.n_rows), 600.0),
             self.largest_norm,
         )
-        sums = self.rows.reduce(step)
+        sums = self.dataset.run(shift_pass)
         # Of equal rows it is 1, but for rounding.
-        return sums.moved(places), np.minimum(sums.density / self.weight, 1.0), sums.smallest
+        return sums.moved(points), np.minimum(sums.density / self.weight, 1.0), sums.smallest
 
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
-        """Return an upper bound on the smallest t at places that moved so far from others."""
+        """Return an upper bound on the smallest t at points after moves of these lengths."""
         after: Vector = np.sqrt(reach) + moves / self.bandwidth * np.sqrt(self.precision)
         with np.errstate(over="ignore"):  # infinity is a bound
             return after * after
 
 
-class Climb(NamedTuple):
-    """Where climbs ended."""
+class Ascent(NamedTuple):
+    """Where trajectories ended."""
 
-    places: Places  # (M, D)
+    points: Points  # (M, D)
     density: Vector  # (M,)
     converged: npt.NDArray[np.bool_]  # (M,)
-    n_iter: int  # of the longest
+    n_iter: int  # of the longest trajectory
 
 
 class Modes(NamedTuple):
-    """The modes that some climbs reached, the densest first."""
+    """The modes that were reached, the densest first."""
 
-    places: Places  # (C, D)
+    points: Points  # (C, D)
     density: Vector  # (C,)
     labels: Indices  # (M,) the mode of each seed
     converged: bool
@@ -113,7 +114,7 @@ class Modes(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """When a climb ends, and which ends are one mode; both in bandwidths."""
+    """When a trajectory ends, and which ends are merged into one mode; both in bandwidths."""
 
     tol: float
     max_iter: int
@@ -121,70 +122,70 @@ class Limits(NamedTuple):
 
 
 def find_modes(
-    density: Density, seeds: Iterator[Places], limits: Limits, rng: np.random.RandomState
+    density: Density, seeds: Iterator[Points], limits: Limits, rng: np.random.RandomState
 ) -> Modes:
-    """Climb from all seeds, which come in parts, and return the modes that they reach."""
-    places, heights, labels = [], [], []
+    """Ascend from all seeds, which come in parts, and return the modes that they reach."""
+    points, densities, labels = [], [], []
     converged, n_iter, n_found = True, 0, 0
     radius = density.bandwidth * limits.merge_radius
-    for ends in density.each(partial(climb, density, limits=limits), seeds):
-        group, first = _group(ends.places, ends.density, radius)
-        places.append(ends.places[first])
-        heights.append(ends.density[first])
+    for ends in density.map_parts(partial(ascend, density, limits=limits), seeds):
+        group, first = _group(ends.points, ends.density, radius)
+        points.append(ends.points[first])
+        densities.append(ends.density[first])
         labels.append(n_found + group)
         n_found += len(first)
         converged &= bool(ends.converged.all())
         n_iter = max(n_iter, ends.n_iter)
-    found, height = np.concatenate(places), np.concatenate(heights)
+    found, values = np.concatenate(points), np.concatenate(densities)
     if density.is_smooth:
-        found, height = _leave_saddles(density, found, height, limits, rng)
-    group, first = _group(found, height, radius)  # the densest first
-    reached = height[first] > 0
+        found, values = _leave_saddles(density, found, values, limits, rng)
+    group, first = _group(found, values, radius)  # the densest first
+    reached = values[first] > 0
     if not reached.all() and reached.any():
-        # No row pulls at the others: the nearest of those that are modes will do for them.
+        # The kernel reaches no row from the others: they get the nearest mode.
         group = nearest_mode(found[first], found[first[reached]], 0.0)[group]
         first = first[reached]
-    return Modes(found[first], height[first], group[np.concatenate(labels)], converged, n_iter)
+    return Modes(found[first], values[first], group[np.concatenate(labels)], converged, n_iter)
 
 
-def climb(density: Density, seeds: Places, limits: Limits, *, join: bool = True) -> Climb:
+def ascend(density: Density, seeds: Points, limits: Limits, *, join: bool = True) -> Ascent:
     """Move each seed by mean-shift until its step is below `tol` bandwidths.
 
-    Steps that shrink by the same factor from one to the next are made longer, by what all
-    that would follow amount to; where the density turns out to be lower there, the climb goes
-    back to where the plain step had led. So it never falls.
+    Steps that shrink at a steady rate are made longer, by the sum of all steps that would follow.
+    If the density is lower there, the point returns to where the plain step had led. So the density
+    never falls along a trajectory.
 
-    A climb that is about to arrive and comes to a place that another one has passed ends there,
-    and shares the end of the other one, as long as that only slowed down from there on: then
-    no saddle was between the two.
+    A trajectory that is about to arrive and comes to a point that another one has passed is joined
+    to that one, and shares its end, provided that the other one only slowed down from there on:
+    then there was no saddle between the two.
     """
     if len(seeds) == 0:
-        return Climb(seeds, np.empty(0), np.empty(0, bool), 0)
-    walk = _Walk(density, seeds)
-    crossings = _Crossings(density.bandwidth, len(seeds))
+        return Ascent(seeds, np.empty(0), np.empty(0, bool), 0)
+    trajectories = _Trajectories(density, seeds)
+    joins = _Joins(density.bandwidth, len(seeds))
     for n_iter in range(1, limits.max_iter + 1):
-        walk.step(limits.tol)
+        trajectories.step(limits.tol)
         if join and density.is_smooth:
-            walk.leave(crossings.meet(walk, n_iter))
-        if len(walk.active) == 0:
+            trajectories.leave(joins.find(trajectories, n_iter))
+        if len(trajectories.active) == 0:
             break
-    places, heights, converged = walk.places, walk.density, walk.converged
-    heads, parted = crossings.heads(walk.quickened)
+    points, densities, converged = trajectories.points, trajectories.density, trajectories.converged
+    heads, parted = joins.heads(trajectories.quickened)
     if len(parted):
-        alone = climb(density, places[parted], limits, join=False)
-        places[parted], heights[parted] = alone.places, alone.density
+        alone = ascend(density, points[parted], limits, join=False)
+        points[parted], densities[parted] = alone.points, alone.density
         converged[parted] = alone.converged
         n_iter += alone.n_iter
-    return Climb(places[heads], heights[heads], converged[heads], n_iter)
+    return Ascent(points[heads], densities[heads], converged[heads], n_iter)
 
 
-class _Walk:
-    """All climbs of one call: those that go on are `active`."""
+class _Trajectories:
+    """All trajectories of one call; those that go on are `active`."""
 
-    def __init__(self, density: Density, seeds: Places) -> None:
+    def __init__(self, density: Density, seeds: Points) -> None:
         n = len(seeds)
-        self._ground = density
-        self.places = seeds.copy()
+        self._kde = density
+        self.points = seeds.copy()
         self.density = np.full(n, -np.inf)
         self.converged = np.zeros(n, bool)
         self.quickened = np.zeros(n, dtype=np.int64)  # the last iteration that sped up
@@ -192,18 +193,18 @@ class _Walk:
         self.active = np.arange(n)
         # Of the active ones:
         self._reach = np.full(n, np.inf)
-        self._plain = self.places.copy()  # where the last plain step led
+        self._plain = self.points.copy()  # where the last plain step led
         self._step = np.zeros_like(seeds)  # the last plain step
         self._factor = np.ones(n)  # how much longer than it the last step was
         self._rate = np.full(n, np.nan)
         self.lengths = np.full(n, np.inf)
 
     def step(self, tol: float) -> None:
-        """Do one step with all active climbs; those that arrive are left."""
+        """Do one step with all active trajectories; those that arrive become inactive."""
         self._n_iter += 1
-        bandwidth = self._ground.bandwidth
-        here = self.places[self.active]
-        moved, density, reach = self._ground.shift(here, self._reach)
+        bandwidth = self._kde.bandwidth
+        here = self.points[self.active]
+        moved, density, reach = self._kde.shift(here, self._reach)
         # A plain step never does, but for rounding.
         fell = (self._factor > 1.0) & (density < self.density[self.active])
         rose = ~fell
@@ -214,18 +215,18 @@ class _Walk:
         rate = self._shrinkage(step)
         steady = np.abs(rate - self._rate) < STEADY * (1.0 - rate)
         creeps = rose & steady & (rate > 0.0) & (lengths < CREEPING * bandwidth)
-        creeps &= self._ground.is_smooth
+        creeps &= self._kde.is_smooth
         # Not so long that it could lead to another mode.
         most = np.clip(CREEPING / np.maximum(lengths / bandwidth, 1e-30), 1.0, LONGEST)
         factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
-        there = here + factor[:, None] * step
-        there[fell] = self._plain[fell]
+        target = here + factor[:, None] * step
+        target[fell] = self._plain[fell]
         arrived = rose & (lengths <= tol * bandwidth)
         self.converged[self.active[arrived]] = True
         # A plain step ends among the rows, which a longer one or a nudge may have left.
-        self.places[self.active] = np.where(arrived[:, None], moved, there)
-        moves = _lengths(there - here)
-        self._reach = self._ground.reach_after(reach, moves)
+        self.points[self.active] = np.where(arrived[:, None], moved, target)
+        moves = _lengths(target - here)
+        self._reach = self._kde.reach_after(reach, moves)
         self._plain, self._step = moved, step
         self._factor = factor
         # After a fall the next plain step has none before it to be compared with.
@@ -234,7 +235,7 @@ class _Walk:
         self._step[fell] = 0.0
         self.leave(arrived)
 
-    def _shrinkage(self, step: Places) -> Vector:
+    def _shrinkage(self, step: Points) -> Vector:
         """Return by what factor plain steps shrink."""
         squares = np.einsum("md,md->m", self._step, self._step)
         along = np.einsum("md,md->m", self._step, step)
@@ -242,7 +243,7 @@ class _Walk:
         return np.asarray(1.0 - (1.0 - shrunk) / self._factor)
 
     def leave(self, some: npt.NDArray[np.bool_]) -> None:
-        """Go on without some of the active climbs."""
+        """Make some of the active trajectories inactive."""
         if not np.any(some):
             return
         stay = ~some
@@ -251,36 +252,36 @@ class _Walk:
             setattr(self, name, getattr(self, name)[stay])
 
 
-class _Crossings:
-    """Which climbs came to a place that another had passed."""
+class _Joins:
+    """Which trajectories came to a point that another one had passed."""
 
-    def __init__(self, bandwidth: float, n_climbs: int) -> None:
+    def __init__(self, bandwidth: float, n_trajectories: int) -> None:
         self._bandwidth = bandwidth
-        self._passed: dict[bytes, tuple[int, int]] = {}  # the climb, and when it passed
-        self._other = np.arange(n_climbs)  # the climb that each one joined, or itself
-        self._when = np.zeros(n_climbs, dtype=np.int64)  # when the other had passed there
+        self._passed: dict[bytes, tuple[int, int]] = {}  # the trajectory, and when it passed
+        self._other = np.arange(n_trajectories)  # the trajectory that each one joined, or itself
+        self._when = np.zeros(n_trajectories, dtype=np.int64)  # when the other had passed there
 
-    def meet(self, walk: _Walk, n_iter: int) -> npt.NDArray[np.bool_]:
-        """Note where the active climbs are; return which of them met another one."""
-        met = np.zeros(len(walk.active), bool)
-        near = np.flatnonzero(walk.lengths < ABOUT_TO_ARRIVE * self._bandwidth)
-        cells = _cells(walk.places[walk.active[near]], CELL * self._bandwidth)
-        for place, cell in zip(near, cells, strict=True):
-            climber = int(walk.active[place])
-            other, when = self._passed.setdefault(cell.tobytes(), (climber, n_iter))
-            if self._head(other) != climber:
-                self._other[climber], self._when[climber] = other, when
-                met[place] = True
-        return met
+    def find(self, trajectories: _Trajectories, n_iter: int) -> npt.NDArray[np.bool_]:
+        """Note where the active trajectories are; return which of them joined another one."""
+        joined = np.zeros(len(trajectories.active), bool)
+        near = np.flatnonzero(trajectories.lengths < ABOUT_TO_ARRIVE * self._bandwidth)
+        cells = _cells(trajectories.points[trajectories.active[near]], CELL * self._bandwidth)
+        for index, cell in zip(near, cells, strict=True):
+            trajectory = int(trajectories.active[index])
+            other, when = self._passed.setdefault(cell.tobytes(), (trajectory, n_iter))
+            if self._head(other) != trajectory:
+                self._other[trajectory], self._when[trajectory] = other, when
+                joined[index] = True
+        return joined
 
-    def _head(self, climber: int) -> int:
-        """Return the climb that goes on for this one."""
-        while self._other[climber] != climber:
-            climber = self._other[climber]
-        return climber
+    def _head(self, trajectory: int) -> int:
+        """Return the trajectory that continues for this one."""
+        while self._other[trajectory] != trajectory:
+            trajectory = self._other[trajectory]
+        return trajectory
 
     def heads(self, quickened: npt.NDArray[np.int64]) -> tuple[Indices, Indices]:
-        """Return whose end each climb shares, and which climbs must go on by themselves."""
+        """Return whose end each trajectory shares, and which ones must continue alone."""
         joined = self._other != np.arange(len(self._other))
         parted = joined & (quickened[self._other] > self._when)
         while np.any(more := joined & parted[self._other] & ~parted):
@@ -292,40 +293,40 @@ class _Crossings:
         return heads, np.flatnonzero(parted)
 
 
-def _lengths(steps: Places) -> Vector:
+def _lengths(steps: Points) -> Vector:
     lengths: Vector = np.sqrt(np.einsum("md,md->m", steps, steps))
     return lengths
 
 
 def _leave_saddles(
-    density: Density, places: Places, height: Vector, limits: Limits, rng: np.random.RandomState
-) -> tuple[Places, Vector]:
-    """Return ends of climbs, of which none is on a saddle, and the density there.
+    density: Density, points: Points, values: Vector, limits: Limits, rng: np.random.RandomState
+) -> tuple[Points, Vector]:
+    """Move the ends of trajectories off saddles; return them with their density.
 
-    A nudge does no harm to a mode, and leads away from a saddle.
+    Each end is moved a little and ascends again: to the same mode, or away from a saddle.
     """
-    nudges = rng.normal(size=places.shape)
+    nudges = rng.normal(size=points.shape)
     nudges *= NUDGE * density.bandwidth / np.linalg.norm(nudges, axis=1, keepdims=True)
-    parts = density.each(partial(climb, density, limits=limits), in_parts(places + nudges))
-    ends, heights = zip(*((part.places, part.density) for part in parts), strict=True)
-    again, density_there = np.concatenate(ends), np.concatenate(heights)
-    higher = density_there > height
-    return np.where(higher[:, None], again, places), np.maximum(density_there, height)
+    parts = density.map_parts(partial(ascend, density, limits=limits), in_parts(points + nudges))
+    ends, densities = zip(*((part.points, part.density) for part in parts), strict=True)
+    again, new_density = np.concatenate(ends), np.concatenate(densities)
+    higher = new_density > values
+    return np.where(higher[:, None], again, points), np.maximum(new_density, values)
 
 
-def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Indices]:
-    """Return the group of each place, and the place of each group, its densest.
+def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Indices]:
+    """Return the group of each point, and the densest point of each group.
 
-    A place within `radius` of a denser one that is the first of a group belongs to that.
+    A point within `radius` of a denser one that leads a group belongs to that group.
     """
     # Most are all but equal: those in one small cell are one before any are compared.
-    width = radius / (2.0 * np.sqrt(places.shape[1]))
+    width = radius / (2.0 * np.sqrt(points.shape[1]))
     known: dict[bytes, int] = {}  # quicker than sorting cells of many coordinates
-    cells = (cell.tobytes() for cell in _cells(places, width))
+    cells = (cell.tobytes() for cell in _cells(points, width))
     cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
     densest = _densest(cell, density)
     with openmp_threads():
-        near = sparse.csr_array(radius_neighbors_graph(places[densest], radius, include_self=True))
+        near = sparse.csr_array(radius_neighbors_graph(points[densest], radius, include_self=True))
     group = np.full(len(densest), -1, dtype=np.intp)
     first: list[np.intp] = []
     for one in np.argsort(-density[densest], kind="stable"):
@@ -337,12 +338,12 @@ def _group(places: Places, density: Vector, radius: float) -> tuple[Indices, Ind
     return group[cell], np.array(first)
 
 
-def nearest_mode(places: Places, modes: Places, radius: float) -> Indices:
-    """Return the first mode within `radius` of each place, or else the nearest."""
-    labels = np.empty(len(places), dtype=np.intp)
-    for begin in range(0, len(places), 1024):
+def nearest_mode(points: Points, modes: Points, radius: float) -> Indices:
+    """Return the first mode within `radius` of each point, or else the nearest."""
+    labels = np.empty(len(points), dtype=np.intp)
+    for begin in range(0, len(points), 1024):
         some = slice(begin, begin + 1024)
-        distances = cdist(places[some], modes)
+        distances = cdist(points[some], modes)
         within = distances <= radius
         labels[some] = np.where(within.any(axis=1), within.argmax(axis=1), distances.argmin(axis=1))
     return labels
@@ -355,100 +356,106 @@ def _densest(group: Indices, density: Vector) -> Indices:
     return order[first]
 
 
-def _cells(places: Places, width: float) -> Places:
-    """Return the cell of a grid that each place is in."""
+def _cells(points: Points, width: float) -> Points:
+    """Return the grid cell of each point."""
     with np.errstate(over="ignore"):
-        return np.floor(places / width) + 0.0  # without -0.0, which has other bits
+        return np.floor(points / width) + 0.0  # without -0.0, which has other bits
 
 
-class Level(NamedTuple):
-    """The modes at one bandwidth, and which of them each mode of the last one moved to."""
+class ModesAtBandwidth(NamedTuple):
+    """A bandwidth and the modes at it; their labels are those of the seeds."""
 
     bandwidth: float
     modes: Modes
 
 
-def widen(
-    density: Density, level: Level, bandwidth: float, limits: Limits, rng: np.random.RandomState
-) -> Level:
-    """Return the modes that those of `level` move to where the bandwidth is larger."""
-    seeds = in_parts(level.modes.places)
-    return Level(bandwidth, find_modes(density.at(bandwidth), seeds, limits, rng))
+def merge_modes(
+    density: Density,
+    found: ModesAtBandwidth,
+    bandwidth: float,
+    limits: Limits,
+    rng: np.random.RandomState,
+) -> ModesAtBandwidth:
+    """Return the modes at a larger bandwidth, reached from those of `found`; some merge."""
+    seeds = in_parts(found.modes.points)
+    return ModesAtBandwidth(bandwidth, find_modes(density.at(bandwidth), seeds, limits, rng))
 
 
 def in_parts(seeds: Any) -> Iterator[Any]:
-    """Yield dense or CSR seeds in parts that are climbed from together."""
-    size = min(max(FEWEST_PLACES, MOST_NUMBERS // seeds.shape[1]), MOST_PLACES)
+    """Yield dense or CSR seeds in parts, which ascend together."""
+    size = min(max(MIN_POINTS, MAX_NUMBERS // seeds.shape[1]), MAX_POINTS)
     for first in range(0, seeds.shape[0], size):
         yield seeds[first : first + size]
 
 
 class NoBandwidthError(Exception):
-    """At no bandwidth are there so many modes; says what there is around it."""
+    """No bandwidth gives the wanted number of modes; has the nearest counts on both sides."""
 
     def __init__(self, lower: tuple[float, int], upper: tuple[float, int]) -> None:
         super().__init__(lower, upper)
         self.lower, self.upper = lower, upper
 
 
-def find_level(
+def find_bandwidth(
     n_modes: int,
     start: float,
     search: Callable[[float], Modes],
-    widened: Callable[[Level, float], Level],
-    glance: Callable[[float], float] | None = None,
-) -> Level:
+    merge_modes_at: Callable[[ModesAtBandwidth, float], ModesAtBandwidth],
+    estimate_count: Callable[[float], float] | None = None,
+) -> ModesAtBandwidth:
     """Return the modes, from all seeds, at a bandwidth where there are `n_modes`.
 
-    `search` finds the modes from all seeds at a bandwidth; `widened` those that the modes of a
-    level move to at a larger one, which is quick. The number of these never grows. `glance`
-    estimates how many modes there are, from some of the seeds, which shows where to begin.
+    `search` finds the modes from all seeds at a bandwidth. `merge_modes_at` finds those that the
+    modes of a smaller bandwidth move to, which is quick; their number never grows.
+    `estimate_count` estimates the number of modes from some of the seeds, and so where to start.
     """
     narrower = 2.0
-    if glance is not None:
-        start, narrower = _start_with_about(n_modes, start, glance), FINER
-    low = _level_with_at_least(n_modes, start, narrower, search)
+    if estimate_count is not None:
+        start, narrower = _start_with_about(n_modes, start, estimate_count), FINER
+    low = _modes_with_at_least(n_modes, start, narrower, search)
     high = None
     while True:
-        n_low = len(low.modes.places)
+        n_low = len(low.modes.points)
         if n_low == n_modes:
             return low
         if high is not None and high.bandwidth < low.bandwidth * (1.0 + NARROWEST):
-            raise NoBandwidthError((low.bandwidth, n_low), (high.bandwidth, len(high.modes.places)))
+            raise NoBandwidthError((low.bandwidth, n_low), (high.bandwidth, len(high.modes.points)))
         bandwidth = (
             low.bandwidth * WIDER
             if high is None
             else float(np.sqrt(low.bandwidth * high.bandwidth))
         )
-        level = widened(low, bandwidth)
-        n_level = len(level.modes.places)
-        if n_level == n_modes:
+        found = merge_modes_at(low, bandwidth)
+        n_found = len(found.modes.points)
+        if n_found == n_modes:
             # All seeds may reach modes that were not there at smaller bandwidths.
-            level = Level(bandwidth, search(bandwidth))
-            n_level = len(level.modes.places)
-        if n_level >= n_modes:
-            low = level
+            found = ModesAtBandwidth(bandwidth, search(bandwidth))
+            n_found = len(found.modes.points)
+        if n_found >= n_modes:
+            low = found
         else:
-            high = level
+            high = found
 
 
-def _start_with_about(n_modes: int, start: float, glance: Callable[[float], float]) -> float:
+def _start_with_about(
+    n_modes: int, start: float, estimate_count: Callable[[float], float]
+) -> float:
     """Return a bandwidth with more than `n_modes` modes, by estimates, but not many more.
 
     In many dimensions nearly every row becomes a mode of its own within a narrow range of
     bandwidths, below which a search from all seeds takes long.
     """
-    low, high, n_low = start, np.inf, glance(start)
+    low, high, n_low = start, np.inf, estimate_count(start)
     if n_low >= n_modes:
         return start
     while n_low < FEW * n_modes:
         low, high = low / 2.0, low
         if low < SMALLEST * start:
             return start
-        n_low = glance(low)
+        n_low = estimate_count(low)
     while n_low > MANY * n_modes and low * NARROW_ENOUGH < high < np.inf:
         middle = float(np.sqrt(low * high))
-        n_middle = glance(middle)
+        n_middle = estimate_count(middle)
         if n_middle < FEW * n_modes:
             high = middle
         else:
@@ -462,24 +469,24 @@ def estimated_count(modes: Modes, n_seeds: int) -> float:
     Modes that one alone has reached are taken to be as frequent among all: those of lone rows are.
     """
     alone = int(np.sum(np.bincount(modes.labels) == 1))
-    return float(len(modes.places) - alone + alone * n_seeds / len(modes.labels))
+    return float(len(modes.points) - alone + alone * n_seeds / len(modes.labels))
 
 
-def _level_with_at_least(
+def _modes_with_at_least(
     n_modes: int, start: float, narrower: float, search: Callable[[float], Modes]
-) -> Level:
+) -> ModesAtBandwidth:
     """Return the modes at `start`, or at a smaller bandwidth where there are so many.
 
     It becomes smaller by the factor `narrower` first, and by twice its exponent each time up to 2.
     """
     bandwidth = start
-    first = level = Level(bandwidth, search(bandwidth))
-    while len(level.modes.places) < n_modes:
+    first = found = ModesAtBandwidth(bandwidth, search(bandwidth))
+    while len(found.modes.points) < n_modes:
         bandwidth /= narrower
         narrower = min(narrower**2, 2.0)
         if bandwidth < SMALLEST * start:
             raise NoBandwidthError(
-                (level.bandwidth, len(level.modes.places)), (start, len(first.modes.places))
+                (found.bandwidth, len(found.modes.points)), (start, len(first.modes.points))
             )
-        level = Level(bandwidth, search(bandwidth))
-    return level
+        found = ModesAtBandwidth(bandwidth, search(bandwidth))
+    return found

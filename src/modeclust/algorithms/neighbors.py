@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from modeclust.rows.memory import thread_count
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import working_dtype
+from modeclust.data.memory import thread_count
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import working_dtype
 
 PROCESS = os.getpid()
 

@@ -8,8 +8,8 @@ from scipy import sparse
 
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.solve import State, inverse_square
-from modeclust.rows.protocols import Rows
-from modeclust.rows.segment_step import SegmentStep
+from modeclust.data.dataset import Dataset
+from modeclust.data.segment_pass import SegmentPass
 
 # Each mode is compared with this many of its nearest ones.
 N_NEIGHBORS = 8
@@ -17,7 +17,7 @@ N_NEIGHBORS = 8
 N_PLACES = 17
 
 
-def density_ratios(rows: Rows, state: State, kernel: int) -> sparse.csr_array:
+def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_array:
     """Return how little the density dips between nearby modes, (K, K) and symmetric.
 
     For two clusters: the lowest density of their pooled rows on the segment between their
@@ -29,14 +29,14 @@ def density_ratios(rows: Rows, state: State, kernel: int) -> sparse.csr_array:
     if len(occupied) < 2 or np.isinf(state.bandwidth):
         return sparse.csr_array((n_clusters, n_clusters))
     pairs = occupied[_nearby_pairs(state.centroids[occupied])]
-    step = SegmentStep(
+    pass_ = SegmentPass(
         state.centroids,
         pairs,
         np.linspace(0.0, 1.0, N_PLACES),
         kernel,
         inverse_square(state.bandwidth),
     )
-    densities = rows.reduce(step).values
+    densities = dataset.run(pass_).values
     peaks = np.minimum(densities[:, 0], densities[:, -1])
     lowest = densities.min(axis=1)
     ratios = np.divide(lowest, peaks, out=np.zeros_like(peaks), where=peaks > 0)

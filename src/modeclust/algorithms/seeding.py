@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from modeclust.algorithms.solve import Centers
-from modeclust.rows.protocols import Rows
-from modeclust.rows.sample import Sample
+from modeclust.data.dataset import Dataset
+from modeclust.data.sample import Sample
 
 # Seeds are drawn from all rows up to this many, or from this many for each cluster, and
 # from a random sample above. K-means then runs on all rows.
@@ -15,12 +15,12 @@ ROWS_FOR_SEEDS = 4096
 ROWS_FOR_SEEDS_PER_CLUSTER = 50
 
 
-def distinct_rows(rows: Rows, n_clusters: int, rng: np.random.RandomState) -> Sample:
+def distinct_rows(dataset: Dataset, n_clusters: int, rng: np.random.RandomState) -> Sample:
     """Return distinct rows to draw seeds from: at least `n_clusters`, or an error."""
     wanted = max(ROWS_FOR_SEEDS, ROWS_FOR_SEEDS_PER_CLUSTER * n_clusters)
-    pool = rows.sample(wanted, rng).distinct(in_place=True)
-    if len(pool.weight) < n_clusters and wanted < rows.n_rows:
-        pool = rows.distinct()
+    pool = dataset.sample(wanted, rng).distinct(in_place=True)
+    if len(pool.weight) < n_clusters and wanted < dataset.n_rows:
+        pool = dataset.distinct()
     if len(pool.weight) < n_clusters:
         raise ValueError(
             f"n_clusters={n_clusters} is more than the number of distinct rows of X with a "

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.relaxation import Relaxation
+from modeclust.data.bounds import row_distances
+from modeclust.data.dataset import Dataset
+from modeclust.data.farthest_pass import FarthestPass
+from modeclust.data.mean_pass import MeanPass, MeanSums
+from modeclust.data.mode_pass import ModePass, ModeSums
 from modeclust.kernels import GAUSSIAN
-from modeclust.rows.bounds import row_distances
-from modeclust.rows.farthest_step import FarthestStep
-from modeclust.rows.mean_step import MeanStep, MeanSums
-from modeclust.rows.mode_step import ModeStep, ModeSums
-from modeclust.rows.protocols import Rows
 
 Centers = npt.NDArray[np.float64]
 
@@ -21,9 +21,10 @@ Centers = npt.NDArray[np.float64]
 SMALLEST_BANDWIDTH = 1e-120
 # A move this small beside the centroid is the rounding of its coordinates.
 ROUNDING = 1e-15
-# The sums of a cluster that shrank to less than this are taken anew.
-WORN = 1e-3
-# And those of all clusters, where one mean is off by this much beside its coordinates.
+# The sums of a cluster that shrank to less than this share are recomputed, since most of their
+# digits have cancelled.
+CANCELLED = 1e-3
+# The sums of all clusters are recomputed if a mean is off by this share of its coordinates.
 DRIFTED = 1e-7
 # Rows that differ from their mean by less, beside its length, may all be equal.
 NO_SPREAD = 1e-12
@@ -52,11 +53,11 @@ class State(NamedTuple):
     reference: npt.NDArray[np.float64] | None = None
 
 
-class ModeRows(Protocol):
-    """What `solve` asks of rows: a mode step."""
+class SupportsModePasses(Protocol):
+    """What `solve` needs of a dataset."""
 
-    def reduce(self, step: ModeStep) -> ModeSums:
-        """Do one pass over the rows."""
+    def run(self, pass_: ModePass, /) -> ModeSums:
+        """Run a pass over all rows, and return its merged result."""
 
 
 def inverse_square(bandwidth: float) -> float:
@@ -65,7 +66,7 @@ def inverse_square(bandwidth: float) -> float:
 
 
 def solve(
-    rows: ModeRows,
+    dataset: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
     *,
@@ -81,8 +82,8 @@ def solve(
     state returned is that of one last assignment: its labels, counts and objective belong to
     its centroids.
     """
-    state, _ = solve_onward(
-        rows,
+    state, _ = solve_towards_next(
+        dataset,
         centroids,
         bandwidth,
         None,
@@ -94,11 +95,11 @@ def solve(
     return state
 
 
-def solve_onward(
-    rows: ModeRows,
+def solve_towards_next(
+    dataset: SupportsModePasses,
     centroids: Centers,
     bandwidth: float,
-    opening: ModeSums | None,
+    initial_sums: ModeSums | None,
     *,
     kernel: int,
     max_iter: int,
@@ -106,19 +107,20 @@ def solve_onward(
     tol: float,
     next_bandwidth: float | None = None,
 ) -> tuple[State, ModeSums | None]:
-    """Do the same as `solve` on the way to the `next_bandwidth`, and spare passes.
+    """Do the same as `solve` on a path to `next_bandwidth`, with fewer passes.
 
-    Where the pass that measures the state has to be made anyway, it takes the sums that the
-    next bandwidth begins with too: they are returned, to be given as `opening` there.
+    If `max_iter` ends the iteration, the last pass runs at the next bandwidth, and measures the
+    objective at this one too. Its sums are returned: pass them as `initial_sums` at the next
+    bandwidth.
     """
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = opening or rows.reduce(ModeStep(centroids, kernel, scale))
+    sums = initial_sums or dataset.run(ModePass(centroids, kernel, scale))
     while n_iter < max_iter:
         moved = sums.moved(centroids)
         for _ in range(mean_shift_iter - 1):
-            moved = rows.reduce(ModeStep(moved, kernel, scale, reassign=False)).moved(moved)
+            moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
         moves = row_distances(centroids, moved)
         residual = float(moves.max())
@@ -129,18 +131,22 @@ def solve_onward(
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
         if n_iter == max_iter and next_bandwidth is not None:
-            step = ModeStep(centroids, kernel, inverse_square(next_bandwidth), measure_at=scale)
-            onward = rows.reduce(step)
-            # A pass of its own at the next bandwidth would change no label.
-            return (
-                _state(bandwidth, centroids, onward, n_iter, residual, converged, there=True),
-                replace(onward, changed=0),
+            pass_ = ModePass(
+                centroids, kernel, inverse_square(next_bandwidth), inverse_squared_previous=scale
             )
-        sums = rows.reduce(ModeStep(centroids, kernel, scale))
+            next_sums = dataset.run(pass_)
+            # Another pass at the next bandwidth would change no label.
+            return (
+                _state(
+                    bandwidth, centroids, next_sums, n_iter, residual, converged, at_previous=True
+                ),
+                replace(next_sums, changed=0),
+            )
+        sums = dataset.run(ModePass(centroids, kernel, scale))
     return _state(bandwidth, centroids, sums, n_iter, residual, converged), None
 
 
-def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
+def solve_kmeans(dataset: Dataset, centroids: Centers, *, max_iter: int, tolerance: float) -> State:
     """Run Lloyd's K-means from `centroids`, by scikit-learn's rules.
 
     It stops when no label changes, when the squared moves of all centroids sum to at most
@@ -148,9 +154,9 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
     farthest from its centroid.
     """
     n_iter, residual, converged = 0, np.inf, False
-    means = RunningMeans(rows, centroids)
+    means = RunningMeans(dataset, centroids)
     while n_iter < max_iter and not converged:
-        sums, refilled = _refill_empty(rows, centroids, means.sums)
+        sums, refilled = _refill_empty(dataset, centroids, means.sums)
         n_iter += 1
         # The labels of the first pass are new, whatever run left the old ones.
         still = n_iter > 1 and means.changed == 0 and not refilled
@@ -162,23 +168,23 @@ def solve_kmeans(rows: Rows, centroids: Centers, *, max_iter: int, tolerance: fl
             means.assign(moved)
             centroids = moved
         converged = still and not means.renew_if_drifted()
-    return _state(np.inf, centroids, assign(rows, centroids), n_iter, residual, converged)
+    return _state(np.inf, centroids, assign(dataset, centroids), n_iter, residual, converged)
 
 
 class RunningMeans:
-    """The sums of K-means, kept up to date by what each pass changes."""
+    """The sums of K-means, updated by the changes of each pass."""
 
-    def __init__(self, rows: Rows, centroids: Centers) -> None:
-        self._rows = rows
+    def __init__(self, dataset: Dataset, centroids: Centers) -> None:
+        self._dataset = dataset
         self._centroids = centroids
-        self.sums = rows.reduce(MeanStep(centroids))
-        self.changed = rows.n_rows
+        self.sums = dataset.run(MeanPass(centroids))
+        self.changed = dataset.n_rows
         self._n_rows = self.sums.counts.sum()
         self._largest = self.sums.mass.copy()
 
     def assign(self, centroids: Centers) -> None:
         """Assign all rows to new centroids."""
-        change = self._rows.reduce(MeanStep(centroids, after=self._centroids))
+        change = self._dataset.run(MeanPass(centroids, after=self._centroids))
         self.changed = change.changed
         self._centroids = centroids
         self.sums.merge(change)
@@ -186,10 +192,10 @@ class RunningMeans:
         self.sums.mass[empty] = 0.0
         self.sums.totals[empty] = 0.0
         self._largest = np.maximum(self._largest, self.sums.mass)
-        # What left a cluster of which little is left also left its rounding; and a home of
-        # rows that lost what it knew of some of them has added those once more.
-        worn = np.any(self.sums.mass < WORN * self._largest, where=~empty)
-        if worn or self.sums.counts.sum() != self._n_rows:
+        # Rounding errors remain where most rows left a cluster; and a dataset that lost the
+        # labels of some rows has added those rows twice.
+        cancelled = np.any(self.sums.mass < CANCELLED * self._largest, where=~empty)
+        if cancelled or self.sums.counts.sum() != self._n_rows:
             self._renew()
 
     def renew_if_drifted(self) -> bool:
@@ -197,22 +203,22 @@ class RunningMeans:
 
         A row with huge coordinates that came and went leaves its rounding in a cluster.
         """
-        exact = assign(self._rows, self._centroids).moved(self._centroids)
+        exact = assign(self._dataset, self._centroids).moved(self._centroids)
         moves = row_distances(exact, self.sums.moved(self._centroids))
         drifted = bool(np.any(moves > DRIFTED * _sizes(exact)))
         if drifted:
             self._renew()
-            self.changed = self._rows.n_rows
+            self.changed = self._dataset.n_rows
         return drifted
 
     def _renew(self) -> None:
-        self.sums = self._rows.reduce(MeanStep(self._centroids))
+        self.sums = self._dataset.run(MeanPass(self._centroids))
         self._largest = self.sums.mass.copy()
 
 
-def evaluate(rows: Rows, state: State, centroids: Centers, kernel: int) -> State:
+def evaluate(dataset: Dataset, state: State, centroids: Centers, kernel: int) -> State:
     """Return `state` with other centroids, and what a pass at its bandwidth measures there."""
-    sums = rows.reduce(ModeStep(centroids, kernel, inverse_square(state.bandwidth)))
+    sums = dataset.run(ModePass(centroids, kernel, inverse_square(state.bandwidth)))
     return restate(state, centroids, sums)
 
 
@@ -221,10 +227,10 @@ def restate(state: State, centroids: Centers, sums: ModeSums) -> State:
     return _state(state.bandwidth, centroids, sums, state.n_iter, state.residual, state.converged)
 
 
-def assign(rows: Rows, centroids: Centers) -> ModeSums:
+def assign(dataset: Dataset, centroids: Centers) -> ModeSums:
     """Give each row the label of its nearest centroid, and return the sums of K-means."""
     # Every kernel pulls by 1 at t = 0, so that any of them will do.
-    return rows.reduce(ModeStep(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
+    return dataset.run(ModePass(centroids, GAUSSIAN, inverse_squared_bandwidth=0.0))
 
 
 def largest_move(before: Centers, after: Centers) -> float:
@@ -238,28 +244,28 @@ def _sizes(centroids: Centers) -> npt.NDArray[np.float64]:
     return sizes
 
 
-def spread(rows: Rows) -> float:
+def spread(dataset: Dataset) -> float:
     """Return the weighted variance of the rows, averaged over the features."""
-    origin = np.zeros((1, rows.n_features))
-    mean = assign(rows, origin).moved(origin)
-    sums = assign(rows, mean)
+    origin = np.zeros((1, dataset.n_features))
+    mean = assign(dataset, origin).moved(origin)
+    sums = assign(dataset, mean)
     inertia = sums.inertia
     if inertia <= sums.mass[0] * (NO_SPREAD * np.linalg.norm(mean)) ** 2:
         # Equal rows differ from their mean by its rounding, and from each other by nothing.
-        row = rows.sample(1, np.random.RandomState(0)).dense()
-        inertia = min(inertia, assign(rows, row).inertia)
-    return float(inertia / sums.mass[0] / rows.n_features)
+        row = dataset.sample(1, np.random.RandomState(0)).dense()
+        inertia = min(inertia, assign(dataset, row).inertia)
+    return float(inertia / sums.mass[0] / dataset.n_features)
 
 
-def _refill_empty(rows: Rows, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
+def _refill_empty(dataset: Dataset, centroids: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
     """Return sums in which the rows farthest from their centroids refill empty clusters."""
     empty = np.flatnonzero(sums.mass == 0)
     if len(empty) == 0:
         return sums, False
     sums = copy.deepcopy(sums)
-    farthest = rows.reduce(FarthestStep(centroids, len(empty)))
-    donors = rows.labels_at(farthest.indices)
-    points = rows.take(farthest.indices).dense()
+    farthest = dataset.run(FarthestPass(centroids, len(empty)))
+    donors = dataset.labels_at(farthest.indices)
+    points = dataset.take(farthest.indices).dense()
     for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):
         sums.mass[k] = pull
         sums.totals[k] = pull * x
@@ -278,14 +284,14 @@ def _state(
     residual: float,
     converged: bool,
     *,
-    there: bool = False,
+    at_previous: bool = False,
 ) -> State:
-    """Return the state that some sums measured, at their own bandwidth or at `measure_at`."""
-    reached = sums.reached_there if there else sums.mass > 0
+    """Return the state that a pass measured, at its own bandwidth or at the previous one."""
+    reached = sums.reached_at_previous if at_previous else sums.mass > 0
     return State(
         bandwidth=bandwidth,
         centroids=centroids,
-        objective=sums.mean_objective(there=there),
+        objective=sums.mean_objective(at_previous=at_previous),
         inertia=sums.inertia,
         counts=sums.counts,
         nearest=sums.nearest,
@@ -293,6 +299,6 @@ def _state(
         n_iter=n_iter,
         residual=residual,
         converged=converged,
-        mass=None if there else sums.mass,
-        reference=None if there else sums.reference,
+        mass=None if at_previous else sums.mass,
+        reference=None if at_previous else sums.reference,
     )

@@ -140,14 +140,14 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     model, table = fit.model, fit.table
     write_model(folder / MODEL, to_save(fit), notes(fit))
     write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
-    centers = fit.outward(model.cluster_centers_)
+    centers = fit.to_original(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
     for name, values in zip(table.columns, centers.T, strict=True):
         columns[unused_column(name, columns)] = values
     write_columns(folder / "centers.csv", columns)
     path = model.path_
     if path.centers.size <= MOST_PATH_NUMBERS:
-        path = replace(path, centers=fit.outward(path.centers), feature_names=table.columns)
+        path = replace(path, centers=fit.to_original(path.centers), feature_names=table.columns)
     else:  # sizes and objectives alone; the model has the rest
         path = replace(path, centers=path.centers[..., :0], feature_names=[])
     write_columns(folder / "path.csv", path.to_frame("dict"))

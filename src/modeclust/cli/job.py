@@ -18,11 +18,11 @@ from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.cli.options import BUILT_IN, Job, check_name
 from modeclust.cli.printing import Progress, in_options, tell
 from modeclust.columns import in_blocks
+from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.scaling import Scaling
 from modeclust.formats import AS_SEEN, TextFormat
-from modeclust.rows.reading import is_sparse
 from modeclust.show.exemplars import lengths
 from modeclust.tables import (
     Table,
@@ -46,7 +46,7 @@ class Fit(NamedTuple):
     # The commonest class of each cluster and its share of the rows, where there are classes.
     commonest: "list[tuple[str | None, float | None]] | None"
 
-    def outward(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def to_original(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return centroids in the units of the data."""
         return centers if self.scaling is None else self.scaling.inverse_transform(centers)
 

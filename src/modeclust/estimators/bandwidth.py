@@ -7,9 +7,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth, parse_rule
 from modeclust.algorithms.chunked_bandwidth import choose_chunked_bandwidth
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.rescaling import Rescaling
 from modeclust.estimators.decorators import validate_params
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.units import Units
 from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 
 
@@ -128,9 +128,9 @@ def estimate_bandwidth(
     check_n_jobs(n_jobs)
     X = check_rows(X, min_rows=2)
     weight = check_weights(sample_weight, X)
-    units = Units.of(X)
+    rescaling = Rescaling.of(X)
     bandwidth, scales = choose_bandwidth(
-        units.inward(X),
+        rescaling.to_internal(X),
         weight,
         rule,
         local=local,
@@ -139,12 +139,12 @@ def estimate_bandwidth(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    bandwidth *= units.scale
+    bandwidth *= rescaling.scale
     return bandwidth if scales is None else bandwidth * scales
 
 
 def resolve_bandwidth(
-    units: Units,
+    rescaling: Rescaling,
     rows: Any,
     weight: Any,
     bandwidth: str | float,
@@ -155,13 +155,13 @@ def resolve_bandwidth(
 ) -> tuple[float, Any]:
     """Return an estimator's bandwidth, by a rule or as given, and the local scales if wanted.
 
-    `rows` are an array or `DaskRows`, in `units`; the bandwidth is in those of the user.
+    `rows` are an array or `DaskDataset`, in `units`; the bandwidth is in those of the user.
     """
     is_rule = isinstance(bandwidth, str)
     rule, divisor = parse_rule(bandwidth) if isinstance(bandwidth, str) else (1.0, 1.0)
     estimate: float
     scales: Any
-    if isinstance(rows, DaskRows):
+    if isinstance(rows, DaskDataset):
         estimate, scales = choose_chunked_bandwidth(
             rows, rule, local=local, random_state=random_state
         )
@@ -169,4 +169,4 @@ def resolve_bandwidth(
         estimate, scales = choose_bandwidth(
             rows, weight, rule, local=local, random_state=random_state, n_jobs=n_jobs
         )
-    return estimate * units.scale / divisor if is_rule else float(bandwidth), scales
+    return estimate * rescaling.scale / divisor if is_rule else float(bandwidth), scales

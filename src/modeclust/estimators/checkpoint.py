@@ -14,14 +14,14 @@ from sklearn.utils import check_array, check_random_state
 
 from modeclust import __version__
 from modeclust.algorithms.solve import State
+from modeclust.data.dask.chunks import Column
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.digest_pass import DigestPass, digest
 from modeclust.estimators.checkpoint_parts import LAST, misfit, wrong_part
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
 from modeclust.exceptions import CheckpointError, CheckpointWarning
 from modeclust.files import remove_parts
 from modeclust.persistence import Document, Kind, read_document, set_generator, write_document
-from modeclust.rows.chunks import Column
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.digest_step import DigestStep, digest
 from modeclust.validation import Doubles, is_array_like
 
 CHECKPOINT = Kind("checkpoint", "fit", "Remove it to begin anew.", CheckpointError)
@@ -86,7 +86,7 @@ class Checkpoint:
         found = self._found
         self._compare(found["facts"], found["contents"])
         scales = None if found["target"] is None else found["target"][1]
-        if scales is not None and len(scales) != problem.rows.n_rows:
+        if scales is not None and len(scales) != problem.dataset.n_rows:
             raise damaged(self.file, "target")
         self.target = found["target"]
         self.n_restarts = found["n_restarts"]
@@ -99,7 +99,7 @@ class Checkpoint:
         """
         if self._found is None:
             return
-        n_rows = record.problem.rows.n_rows
+        n_rows = record.problem.dataset.n_rows
         self._refuse(misfit(self._found, n_rows, n_init, record.centers.shape))
         self._set_generator("generator")
         states = _unpack(self._found["states"])
@@ -255,18 +255,18 @@ def facts_of(estimator: Any) -> dict[str, str]:
 
 def shape_of(problem: Problem) -> dict[str, str]:
     """Return in words what kind of data a problem has."""
-    rows = problem.rows
+    dataset = problem.dataset
     return {
-        "the shape of X": str((rows.n_rows, rows.n_features)),
-        "the dtype of X": str(rows.dtype),
-        "X": "sparse" if rows.is_sparse else "dense",
+        "the shape of X": str((dataset.n_rows, dataset.n_features)),
+        "the dtype of X": str(dataset.dtype),
+        "X": "sparse" if dataset.is_sparse else "dense",
         "the place of X": place_of(problem),
     }
 
 
 def place_of(problem: Problem) -> str:
     """Return in words where the rows are; other chunks mean other bits."""
-    if not isinstance(problem.rows, DaskRows):
+    if not isinstance(problem.dataset, DaskDataset):
         return "memory"
     lengths = problem.X.chunks[0]
     told = ", ".join(f"{len(list(run))} of {length}" for length, run in groupby(lengths))
@@ -278,10 +278,10 @@ def place_of(problem: Problem) -> str:
 
 def contents_of(problem: Problem) -> dict[str, str]:
     """Return digests of the user's data, which a problem has in units of its own."""
-    digests, units = problem.rows.reduce(DigestStep()), problem.units
-    offset = b"" if units.offset is None else units.offset.tobytes()
+    digests, rescaling = problem.dataset.run(DigestPass()), problem.rescaling
+    offset = b"" if rescaling.offset is None else rescaling.offset.tobytes()
     parts = {
-        "X": (digests.rows, repr(units.scale).encode(), offset),
+        "X": (digests.rows, repr(rescaling.scale).encode(), offset),
         "sample_weight": (digests.weight,),
         "sample_scale": (digests.scale, repr(problem.mean_scale).encode()),
     }

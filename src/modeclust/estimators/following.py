@@ -99,23 +99,23 @@ class PathFollower(FittedWithMixin, CallbackSupportMixin):
                 f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
             )
 
-    def _check_units(self, problem: Problem) -> None:
-        """Refuse bandwidths that are no numbers in the units of the problem."""
+    def _check_internal_bandwidths(self, problem: Problem) -> None:
+        """Refuse bandwidths that overflow or underflow in internal units."""
         for bandwidth in (self.bandwidth, self.start_bandwidth):
             if not isinstance(bandwidth, str):
-                problem.inward_bandwidth(bandwidth)
+                problem.bandwidth_to_internal(bandwidth)
 
     def _start(self, problem: Problem, means: State, target: float) -> float:
-        """Return the first bandwidth, in the units of the problem."""
+        """Return the first bandwidth, in internal units."""
         if isinstance(self.start_bandwidth, str):
-            return automatic_start(problem.rows, means, problem.kernel, target)
-        return float(problem.inward_bandwidth(self.start_bandwidth))
+            return automatic_start(problem.dataset, means, problem.kernel, target)
+        return float(problem.bandwidth_to_internal(self.start_bandwidth))
 
     def _print(self, state: State, problem: Problem) -> None:
         if self.verbose:
             print(
                 f"[{type(self).__name__}] "
-                f"bandwidth {problem.outward_bandwidth(state.bandwidth):<10.5g} "
+                f"bandwidth {problem.bandwidth_to_original(state.bandwidth):<10.5g} "
                 f"objective {state.objective:.6f}  iterations {state.n_iter:<3d} "
                 f"sizes {state.counts.min()} to {state.counts.max()}"
             )
@@ -143,10 +143,10 @@ class PathFollower(FittedWithMixin, CallbackSupportMixin):
 
     def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
         """Return the attributes that make an estimator of `state`, for callbacks."""
-        centers = problem.units.outward(state.centroids)
+        centers = problem.rescaling.to_original(state.centroids)
         return {
-            "cluster_centers_": centers.astype(problem.rows.dtype),
-            "bandwidth_": problem.outward_bandwidth(state.bandwidth),
+            "cluster_centers_": centers.astype(problem.dataset.dtype),
+            "bandwidth_": problem.bandwidth_to_original(state.bandwidth),
             "_n_features_out": len(state.centroids),
             "_fitted_with": self._parameters_needed(),
         }

@@ -22,13 +22,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.algorithms.solve import Centers, assign, inverse_square
-from modeclust.algorithms.streaming import Past
+from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.dask_input import as_array
+from modeclust.data.dask.chunks import Chunks, is_dask
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.mode_pass import ModePass
+from modeclust.data.rescaling import Rescaling, working_dtype
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.decorators import available_if, fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
-from modeclust.estimators.home import home_of, units_of
+from modeclust.estimators.open_dataset import open_dataset, rescaling_for
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
@@ -36,10 +40,6 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.estimators.scaling import Scaling
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.chunks import Chunks, is_dask
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.mode_step import ModeStep
-from modeclust.rows.units import Units, working_dtype
 from modeclust.show.fitted import check_rows_of_fit
 from modeclust.validation import (
     CONSTRAINTS,
@@ -212,7 +212,7 @@ class KModes(
     21
     """
 
-    _saved_types = (Path, Past, Scaling)
+    _saved_types = (Path, SufficientStatistics, Scaling)
     _needed_after_fit = ("n_clusters", "bandwidth", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
@@ -227,7 +227,7 @@ class KModes(
     }
     n_steps_: int
     n_samples_seen_: int
-    _past: Past  # what batches to come need of the rows
+    _statistics: SufficientStatistics  # of all rows so far, for `partial_fit`
 
     def __init__(
         self,
@@ -335,7 +335,7 @@ class KModes(
         Of all rows before, only the sums of the mode step are kept: for each cluster
         :math:`M_k = \sum_n w_n` and :math:`S_k = \sum_n w_n x_n`, with the weight
         :math:`w_n = q_n g(\|x_n - c_k\|^2 / (\sigma s_n)^2) / s_n^2` of a row at the centroid as
-        it was after its own batch. A batch is fitted together with these sums, faded by a
+        it was after its own batch. A batch is fitted together with these sums, discounted by a
         factor f: up to `path_iter` times, its rows B are assigned to their nearest centroids, and
 
         .. math:: c_k = \frac{f S_k + \sum_{n \in B_k} w_n x_n}{f M_k + \sum_{n \in B_k} w_n}
@@ -399,7 +399,7 @@ class KModes(
                 "partial_fit takes batches in memory, got a Dask collection; pass it to fit, or "
                 "its chunks one by one."
             )
-        if hasattr(self, "_past"):
+        if hasattr(self, "_statistics"):
             self._go_on(X, sample_weight, sample_scale)
         else:
             self._begin(X, y, sample_weight, sample_scale)
@@ -421,9 +421,9 @@ class KModes(
         if is_dask(X):
             check_is_fitted(self)
             return self._lazily(as_array(X, estimator=self, reset=False), "predict")
-        with self._measure(X) as (rows, centroids, _):
-            assign(rows, centroids)
-            return rows.labels()
+        with self._measure(X) as (dataset, centroids, _):
+            assign(dataset, centroids)
+            return dataset.labels()
 
     def transform(self, X: Any) -> Any:
         """Return the distance of each row to each mode.
@@ -441,11 +441,11 @@ class KModes(
         if is_dask(X):
             check_is_fitted(self)
             return self._lazily(as_array(X, estimator=self, reset=False), "transform")
-        with self._measure(X) as (rows, centroids, units):
-            distances = rows.distances(centroids)
-            if not units.are_plain:
+        with self._measure(X) as (dataset, centroids, rescaling):
+            distances = dataset.distances(centroids)
+            if not rescaling.is_identity:
                 with np.errstate(over="ignore"):
-                    distances *= rows.dtype.type(units.scale)
+                    distances *= dataset.dtype.type(rescaling.scale)
         if np.isinf(distances.max()):
             raise ValueError(
                 "X must hold smaller numbers: distances to the modes are beyond all of its type."
@@ -477,9 +477,9 @@ class KModes(
         float
             The mean objective.
         """
-        with self._measure(X, sample_weight, sample_scale) as (rows, centroids, units):
-            inverse = inverse_square(self.bandwidth_ / units.scale)
-            sums = rows.reduce(ModeStep(centroids, self._fitted_kernel, inverse))
+        with self._measure(X, sample_weight, sample_scale) as (dataset, centroids, rescaling):
+            inverse = inverse_square(self.bandwidth_ / rescaling.scale)
+            sums = dataset.run(ModePass(centroids, self._fitted_kernel, inverse))
         return float(sums.mean_objective())
 
     def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
@@ -575,29 +575,29 @@ class KModes(
     def _go_on(self, X: Any, sample_weight: Any, sample_scale: Any) -> None:
         """Fit a batch together with what is kept of the rows before."""
         self._check_unchanged()
-        past, n_steps, n_seen = self._past, self.n_steps_, self.n_samples_seen_
-        with self._measure(X, sample_weight) as (rows, centroids, units):
-            scale = check_scales(sample_scale, rows.X)
-            if scale is not None or past.scale != 1.0:
-                rows.set_scale(relative_scales(scale, past.scale, rows.n_rows))
+        statistics, n_steps, n_seen = self._statistics, self.n_steps_, self.n_samples_seen_
+        with self._measure(X, sample_weight) as (dataset, centroids, rescaling):
+            scale = check_scales(sample_scale, dataset.X)
+            if scale is not None or statistics.scale != 1.0:
+                dataset.set_scale(relative_scales(scale, statistics.scale, dataset.n_rows))
             problem = Problem(
-                rows.X,
-                rows,
-                units,
-                pool=rows.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
+                dataset.X,
+                dataset,
+                rescaling,
+                pool=dataset.take(np.empty(0, dtype=np.int64)),  # no seeds are drawn
                 kernel=self._fitted_kernel,
                 path_iter=self.path_iter,
                 max_iter=self.max_iter,
                 mean_shift_iter=self.mean_shift_iter,
                 tol=self.tol,
-                mean_scale=past.scale,
+                mean_scale=statistics.scale,
             )
-            bandwidth = float(problem.inward_bandwidth(self.bandwidth_))
-            state, past = problem.absorb(past, bandwidth, self.half_life)
+            bandwidth = float(problem.bandwidth_to_internal(self.bandwidth_))
+            state, statistics = problem.update(statistics, bandwidth, self.half_life)
             record = Record.begin(problem, len(centroids), self.store_labels, 1)
             record.add(state)
             self._store(record)
-        self._past = past
+        self._statistics = statistics
         self.n_steps_ = n_steps + 1
         self.n_samples_seen_ = n_seen + len(self.labels_)
 
@@ -629,15 +629,17 @@ class KModes(
             tol=self.tol,
         ) as problem:
             problem.set_scale(scale)
-            self._check_units(problem)
+            self._check_internal_bandwidths(problem)
             checkpoint.resume(problem)
             target, local = checkpoint.target or (self.bandwidth, None)
             if local is None:
                 # A seed draws what `estimate_bandwidth` does; a generator draws on.
                 has_seed = isinstance(self.random_state, Integral)
                 target, local = resolve_bandwidth(
-                    problem.units,
-                    problem.rows if isinstance(problem.rows, DaskRows) else problem.rows.X,
+                    problem.rescaling,
+                    problem.dataset
+                    if isinstance(problem.dataset, DaskDataset)
+                    else problem.dataset.X,
                     weight,
                     target,
                     local=self.adaptive,
@@ -647,7 +649,7 @@ class KModes(
             checkpoint.target = float(target), local
             self._check_start(target)
             problem.set_scale(local)
-            yield problem, float(problem.inward_bandwidth(target))
+            yield problem, float(problem.bandwidth_to_internal(target))
 
     def _store(self, record: Record) -> None:
         """Set the fitted attributes, all from the last state of the path."""
@@ -656,18 +658,20 @@ class KModes(
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         last, point = record.states[-1], self.path_[-1]
         self.cluster_centers_ = point.centers.copy()
-        is_chunked = isinstance(problem.rows, DaskRows)
-        self.labels_ = self._lazily(problem.X, "predict") if is_chunked else problem.rows.labels()
+        is_chunked = isinstance(problem.dataset, DaskDataset)
+        self.labels_ = (
+            self._lazily(problem.X, "predict") if is_chunked else problem.dataset.labels()
+        )
         self.bandwidth_ = point.bandwidth
         self.objective_ = point.objective
         self.inertia_ = point.inertia
         self.counts_ = point.counts.copy()
         self.n_iter_ = int(self.path_.n_iter.sum())
         self.exemplar_indices_ = last.nearest
-        self.redundancy_ = density_ratios(problem.rows, last, problem.kernel)
+        self.redundancy_ = density_ratios(problem.dataset, last, problem.kernel)
         self.n_steps_ = 1
-        self.n_samples_seen_ = problem.rows.n_rows
-        self._past = problem.past(last)
+        self.n_samples_seen_ = problem.dataset.n_rows
+        self._statistics = problem.statistics(last)
         self._n_features_out = len(self.cluster_centers_)
         self._fitted_with = self._parameters_needed()
 
@@ -688,32 +692,36 @@ class KModes(
     @contextmanager
     def _measure(
         self, X: Any, sample_weight: Any = None, sample_scale: Any = None
-    ) -> Iterator[tuple[Any, Centers, Units]]:
-        """Open new rows, and give the centroids in the units that suit them."""
+    ) -> Iterator[tuple[Any, Centers, Rescaling]]:
+        """Open a dataset of new rows; yield it with the rescaled centroids and the rescaling."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False, chunked=True)
-        units = self._units_for(X)
-        with home_of(
+        rescaling = self._rescaling_for(X)
+        with open_dataset(
             X,
-            units,
+            rescaling,
             weight=check_weights(sample_weight, X),
             scale=check_scales(sample_scale, X),
             n_clusters=len(self.cluster_centers_),
             n_jobs=self.n_jobs,
-        ) as rows:
-            yield rows, units.inward(self.cluster_centers_.astype(np.float64)), units
+        ) as dataset:
+            yield (
+                dataset,
+                rescaling.to_internal(self.cluster_centers_.astype(np.float64)),
+                rescaling,
+            )
 
-    def _units_for(self, X: Any) -> Units:
-        """Return units for new rows: those of the centroids, so that no odd row spoils the others.
+    def _rescaling_for(self, X: Any) -> Rescaling:
+        """Return the rescaling for new rows: that of the centroids, so that no outlier changes it.
 
         Centroids that are all but 0 say nothing of how large rows are.
         """
         centers = self.cluster_centers_
-        are_sparse = X.look.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
-        units = Units.of(sparse.csr_array(centers) if are_sparse else centers)
-        size = float(np.abs(units.inward(centers)).max())
-        bandwidth = getattr(self, "bandwidth_", np.inf) / units.scale
-        return units_of(X) if size == 0 or size * VANISHING < bandwidth < np.inf else units
+        are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else sparse.issparse(X)
+        rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
+        size = float(np.abs(rescaling.to_internal(centers)).max())
+        bandwidth = getattr(self, "bandwidth_", np.inf) / rescaling.scale
+        return rescaling_for(X) if size == 0 or size * VANISHING < bandwidth < np.inf else rescaling
 
     def _lazily(self, array: Any, method: str) -> Any:
         """Return what a method gives for the rows of a Dask array, as one."""
@@ -728,14 +736,14 @@ class KModes(
         chunks = (array.chunks[0], (n_clusters,))
         return array.map_blocks(_of_chunk, bare.transform, empty, chunks=chunks, meta=empty)
 
-    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `places` that cannot have the label it got in the fit.
+    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `indices` that cannot have the label it got in the fit.
 
         Of a Dask collection None, which would be read once more.
         """
         if isinstance(X, Chunks) or is_dask(X):
             return None
-        return first_elsewhere(X, places, np.asarray(self.labels_[places]), self.cluster_centers_)
+        return first_elsewhere(X, indices, np.asarray(self.labels_[indices]), self.cluster_centers_)
 
     def _refit(
         self, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any
@@ -750,7 +758,7 @@ class KModes(
         rng = check_random_state(self.random_state)
         with model._open(X, sample_weight, sample_scale, rng, Checkpoint()) as (problem, target):
             record = Record.begin(problem, len(kept), self.store_labels, 1)
-            for state in problem.follow(problem.units.inward(centers), np.array([target])):
+            for state in problem.follow(problem.rescaling.to_internal(centers), np.array([target])):
                 record.add(state)
             model._store(record)
         record.warn(stacklevel=4)

@@ -113,7 +113,7 @@ def kmodes_path(
         tol=tol,
     ) as problem:
         problem.set_scale(scale)
-        bandwidths = problem.inward_bandwidth(bandwidths)
+        bandwidths = problem.bandwidth_to_internal(bandwidths)
         record = Record.begin(problem, n_clusters, store_labels, len(bandwidths))
         seeds = problem.seeds(init, n_clusters, rng)
         if np.isinf(bandwidths[0]):

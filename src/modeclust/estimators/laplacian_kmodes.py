@@ -26,6 +26,11 @@ from modeclust.algorithms.neighbors import (
     nearest_rows,
 )
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
+from modeclust.data.graph_pass import project_rows
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.soft_pass import KernelValuePass
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.following import PathFollower
@@ -37,11 +42,6 @@ from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.exceptions import ApproximateNeighborsWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.graph_step import project_rows
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.soft_step import HeightStep
-from modeclust.rows.units import Units, working_dtype
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -313,10 +313,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             soft_max_iter=self.max_iter,
             soft_jobs=self.n_jobs,
         ) as problem:
-            self._check_units(problem)
+            self._check_internal_bandwidths(problem)
             target, _ = resolve_bandwidth(
-                problem.units,
-                problem.rows.X,
+                problem.rescaling,
+                problem.dataset.X,
                 weight,
                 self.bandwidth,
                 local=False,
@@ -325,7 +325,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             )
             self._check_start(target)
             self._join(problem, target, given, rng)
-            inner = float(problem.inward_bandwidth(target))
+            inner = float(problem.bandwidth_to_internal(target))
             record = self._follow(problem, inner, rng, y)
         record.warn(stacklevel=5, stopped=len(record.states) <= self.n_bandwidths)
         return self
@@ -347,8 +347,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         ndarray of shape (n_samples, n_clusters)
             The assignments; rows sum to 1.
         """
-        with self._measure(X) as (rows, centroids, units):
-            return self._assignments(rows, centroids, units)
+        with self._measure(X) as (dataset, centroids, rescaling):
+            return self._assignments(dataset, centroids, rescaling)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """Return the cluster that each row belongs to most, by `predict_proba`.
@@ -363,8 +363,8 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The labels; of several clusters, that of the nearest mode.
         """
-        with self._measure(X) as (rows, centroids, units):
-            return hard_labels(rows, centroids, self._assignments(rows, centroids, units))
+        with self._measure(X) as (dataset, centroids, rescaling):
+            return hard_labels(dataset, centroids, self._assignments(dataset, centroids, rescaling))
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's description of what the estimator can do."""
@@ -397,7 +397,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         rng: np.random.RandomState,
     ) -> None:
         """Give the problem its graph, and the neighbourhood in which new rows will be."""
-        unit: Any = problem.units.scale
+        unit: Any = problem.rescaling.scale
         is_binary = isinstance(self.affinity, str) and self.affinity == "binary"
         is_local = isinstance(self.affinity_bandwidth, str)
         scale: Any = None
@@ -405,13 +405,13 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             given_scale: Any = self.affinity_bandwidth
             scale = float(target if given_scale is None else given_scale) / unit
         if given is None or is_local:
-            k = min(self.n_neighbors, problem.rows.n_rows - 1)
-            distances, neighbors = self._neighbors(problem.rows.X, k, rng)
+            k = min(self.n_neighbors, problem.dataset.n_rows - 1)
+            distances, neighbors = self._neighbors(problem.dataset.X, k, rng)
             if is_local and not is_binary:
                 scale = distances.max(axis=1)
         problem.graph = neighbor_graph(distances, neighbors, scale) if given is None else given
-        outward = None if scale is None else scale * unit
-        problem.neighborhood = Neighborhood(problem.X, int(self.n_neighbors), outward)
+        original_scale = None if scale is None else scale * unit
+        problem.neighborhood = Neighborhood(problem.X, int(self.n_neighbors), original_scale)
 
     def _neighbors(self, rows: Any, n_neighbors: int, rng: np.random.RandomState) -> Found:
         """Return the nearest other rows of each, exactly or approximately, saying so."""
@@ -436,10 +436,10 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         assert isinstance(problem, SoftProblem)
         record.round_last()
         last = record.states[-1]
-        labels = problem.rows.labels() if last.labels is None else last.labels
+        labels = problem.dataset.labels() if last.labels is None else last.labels
         self.path_ = record.path(getattr(self, "feature_names_in_", None))
         point = self.path_[-1]
-        history = last.history or (problem.rows.total_weight * last.objective,)
+        history = last.history or (problem.dataset.total_weight * last.objective,)
         self.labels_ = labels
         self.assignments_ = _memberships(last, labels)
         self.cluster_centers_ = point.centers.copy()
@@ -457,7 +457,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
-        labels = problem.rows.labels() if state.labels is None else state.labels
+        labels = problem.dataset.labels() if state.labels is None else state.labels
         return {
             **super()._as_fitted(state, problem),
             "assignments_": _memberships(state, labels),
@@ -467,29 +467,31 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         }
 
     @contextmanager
-    def _measure(self, X: Any) -> Iterator[tuple[MemoryRows, Centers, Units]]:
-        """Open new rows, and give the centroids, in the units that suit the known rows."""
+    def _measure(self, X: Any) -> Iterator[tuple[MemoryDataset, Centers, Rescaling]]:
+        """Open a dataset of new rows, rescaled as those of the fit; yield it as `KModes` does."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False)
         known = self._neighborhood.X
         if is_sparse(known) != is_sparse(X):
             X = sparse.csr_array(X) if is_sparse(known) else X.toarray()
-        units = Units.of(known)
-        centroids = units.inward(self.cluster_centers_.astype(np.float64))
-        rows = units.inward(np.asarray(X) if isinstance(X, np.memmap) else X)
-        with MemoryRows(rows, n_clusters=len(centroids), n_jobs=self.n_jobs) as opened:
-            yield opened, centroids, units
+        rescaling = Rescaling.of(known)
+        centroids = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
+        rows = rescaling.to_internal(np.asarray(X) if isinstance(X, np.memmap) else X)
+        with MemoryDataset(rows, n_clusters=len(centroids), n_jobs=self.n_jobs) as opened:
+            yield opened, centroids, rescaling
 
-    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `places` that is not that of the fit."""
-        return first_unlike(X, places, self._neighborhood.X, places)
+    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `indices` that is not that of the fit."""
+        return first_unlike(X, indices, self._neighborhood.X, indices)
 
-    def _assignments(self, rows: MemoryRows, centroids: Centers, units: Units) -> Doubles:
+    def _assignments(
+        self, dataset: MemoryDataset, centroids: Centers, rescaling: Rescaling
+    ) -> Doubles:
         if self.smoothing_ == 0:
-            assign(rows, centroids)
-            return one_hot(rows.labels(), len(centroids))
-        pulls = self._log_heights(rows, centroids, self.bandwidth_ / units.scale)
-        affinities, near = self._neighborhood.affinities(rows.X, units, self.n_jobs)
+            assign(dataset, centroids)
+            return one_hot(dataset.labels(), len(centroids))
+        pulls = self._log_kernel_values(dataset, centroids, self.bandwidth_ / rescaling.scale)
+        affinities, near = self._neighborhood.affinities(dataset.X, rescaling, self.n_jobs)
         mean = np.asarray(affinities @ self.assignments_)
         if self._fitted_with["solver"] == "bound":
             weights = self.smoothing_ * np.exp(near)
@@ -504,18 +506,20 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         project_rows(mean)  # ... neighbours alone decide.
         return mean
 
-    def _log_heights(self, rows: MemoryRows, centroids: Centers, bandwidth: float) -> Doubles:
+    def _log_kernel_values(
+        self, dataset: MemoryDataset, centroids: Centers, bandwidth: float
+    ) -> Doubles:
         """Return log G of each row at each centroid."""
         name = self._fitted_with["kernel"]
         if name == "gaussian":
             with np.errstate(over="ignore"):
-                squares = np.square(rows.distances(centroids).astype(np.float64) / bandwidth)
+                squares = np.square(dataset.distances(centroids).astype(np.float64) / bandwidth)
             return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
-        heights = np.empty((rows.n_rows, len(centroids)))
+        kernel_values = np.empty((dataset.n_rows, len(centroids)))
         kernel, inverse = KERNELS[name], inverse_square(bandwidth)
-        rows.reduce(HeightStep(centroids, kernel, inverse, heights))
+        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(heights))
+            return np.asarray(np.log(kernel_values))
 
 
 def _memberships(state: State, labels: npt.NDArray[np.int32]) -> Doubles:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust import __version__
-from modeclust.algorithms.streaming import Past
+from modeclust.algorithms.streaming import SufficientStatistics
+from modeclust.data.reading import is_sparse
+from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.kmodes import KModes
-from modeclust.estimators.landscape import Landscape
 from modeclust.estimators.laplacian_kmodes import LaplacianKModes
 from modeclust.estimators.mean_shift import MeanShift
 from modeclust.estimators.neighborhood import Neighborhood
@@ -20,14 +21,20 @@ from modeclust.exceptions import ModelFileError, ScaledModelWarning
 from modeclust.files import in_a_line
 from modeclust.path import Path
 from modeclust.persistence import is_array, read_document
-from modeclust.rows.reading import is_sparse
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
 # What each must have beside what all have.
 REQUIRED = {
-    KModes: ["path_", "redundancy_", "n_steps_", "n_samples_seen_", "_past", "_n_features_out"],
+    KModes: [
+        "path_",
+        "redundancy_",
+        "n_steps_",
+        "n_samples_seen_",
+        "_statistics",
+        "_n_features_out",
+    ],
     LaplacianKModes: ["path_", "smoothing_", "assignments_", "affinity_", "_neighborhood"],
-    MeanShift: ["_landscape"],
+    MeanShift: ["_kernel_density"],
 }
 
 
@@ -164,8 +171,8 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
         yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
     n_rows = len(labels)
     if isinstance(model, MeanShift):
-        fits = _is_landscape(model._landscape, n_rows, width) and _is_steady(model)
-        yield "_landscape", fits, f"rows of {width} features, one for each label"
+        fits = _is_kernel_density(model._kernel_density, n_rows, width) and _is_steady(model)
+        yield "_kernel_density", fits, f"rows of {width} features, one for each label"
         return
     fits = _is_path(model.path_, n_rows, size, width)
     yield "path_", fits, f"a path of {size} centroids in {width} features"
@@ -176,8 +183,8 @@ def _checks(model: Any) -> Iterator[tuple[str, bool, str]]:
             value = vars(model)[name]
             yield name, type(value) is int and value > 0, "a whole number > 0"
         yield "_n_features_out", model._n_features_out == size, f"{size}"
-        fits = _is_past(model._past, size, width)
-        yield "_past", fits, f"sums of {size} clusters in {width} features"
+        fits = _are_statistics(model._statistics, size, width)
+        yield "_statistics", fits, f"sums of {size} clusters in {width} features"
         if hasattr(model, "scaling_"):
             fits = _is_scaling(model.scaling_, width)
             yield "scaling_", fits, f"means and scales > 0 of {width} features"
@@ -220,16 +227,16 @@ def _is_path(path: Any, n_rows: int, size: int, width: int) -> bool:
     )
 
 
-def _is_past(past: Any, size: int, width: int) -> bool:
-    if not isinstance(past, Past):
+def _are_statistics(statistics: Any, size: int, width: int) -> bool:
+    if not isinstance(statistics, SufficientStatistics):
         return False
-    numbers: list[Any] = [past.weight, past.scale]
+    numbers: list[Any] = [statistics.weight, statistics.scale]
     return (
-        is_array(past.centers, "f", size, width)
-        and is_array(past.mass, "f", size)
-        and is_array(past.reference, "f", size)
-        and bool(np.isfinite(past.centers).all() and np.isfinite(past.mass).all())
-        and bool(np.all(past.mass >= 0) and np.all(past.reference >= 0))
+        is_array(statistics.centers, "f", size, width)
+        and is_array(statistics.mass, "f", size)
+        and is_array(statistics.reference, "f", size)
+        and bool(np.isfinite(statistics.centers).all() and np.isfinite(statistics.mass).all())
+        and bool(np.all(statistics.mass >= 0) and np.all(statistics.reference >= 0))
         and all(isinstance(value, float) and 0 < value < np.inf for value in numbers)
     )
 
@@ -245,12 +252,12 @@ def _is_scaling(scaling: Any, width: int) -> bool:
     )
 
 
-def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
-    if not isinstance(landscape, Landscape):
+def _is_kernel_density(kernel_density: Any, n_rows: int, width: int) -> bool:
+    if not isinstance(kernel_density, KernelDensity):
         return False
-    order, weight, scale = landscape.order, landscape.weight, landscape.scale
+    order, weight, scale = kernel_density.order, kernel_density.weight, kernel_density.scale
     return (
-        _are_rows(landscape.X, n_rows, width)
+        _are_rows(kernel_density.X, n_rows, width)
         and all(v is None or is_array(v, "f", n_rows) for v in (weight, scale))
         and (weight is None or bool(np.isfinite(weight).all() and (weight >= 0).all()))
         and (scale is None or bool(np.isfinite(scale).all() and (scale > 0).all()))
@@ -262,7 +269,7 @@ def _is_landscape(landscape: Any, n_rows: int, width: int) -> bool:
 def _is_steady(model: MeanShift) -> bool:
     """Return whether the density can be found at its bandwidth, as `fit` makes sure."""
     try:
-        with model._landscape.opened(model._fitted_with["kernel"], model.bandwidth_, 1):
+        with model._kernel_density.open(model._fitted_with["kernel"], model.bandwidth_, 1):
             return True
     except ValueError:
         return False

@@ -16,31 +16,31 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.algorithms.mean_shift import (
-    Level,
     Limits,
     Modes,
+    ModesAtBandwidth,
     NoBandwidthError,
-    Places,
-    climb,
+    Points,
+    ascend,
     estimated_count,
-    find_level,
+    find_bandwidth,
     find_modes,
     in_parts,
+    merge_modes,
     nearest_mode,
-    widen,
 )
 from modeclust.algorithms.neighbors import nearest_rows
 from modeclust.algorithms.seeding import distinct_rows
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling
+from modeclust.data.sample import Sample
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.fitted_with import FittedWithMixin
-from modeclust.estimators.landscape import NO_ORDER, Landscape, Open
+from modeclust.estimators.kernel_density import NO_ORDER, KernelDensity, OpenKernelDensity
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,
@@ -60,12 +60,12 @@ FEW_SEEDS, SEEDS_FOR_A_MODE = 256, 8
 
 
 class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin, BaseEstimator):
-    r"""Mean-shift clustering: every mode of a kernel density, and the rows that climb to it.
+    r"""Mean-shift clustering: every mode of a kernel density, and the rows that ascend to it.
 
     The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
-    sample weights q, local scales s (1 by default) and a kernel G. From each seed a climb
-    moves to the weighted mean of the rows around it, again and again, and ends on a mode. The
-    rows whose climbs end on the same mode are a cluster.
+    sample weights q, local scales s (1 by default) and a kernel G. Each seed
+    moves to the weighted mean of the rows around it, again and again, until it reaches a mode. The
+    rows whose trajectories end on the same mode are a cluster.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         is that of `KModes`: of up to three features it makes many small modes, where "silverman"
         makes fewer.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
-        The kernel. With "epanechnikov" a climb moves to the plain mean of the rows within one
+        The kernel. With "epanechnikov" a point moves to the plain mean of the rows within one
         bandwidth: that is the flat kernel of `sklearn.cluster.MeanShift`.
     n_clusters : int, default=None
         The number of modes wanted: the bandwidth is then searched at which there are so many.
@@ -83,17 +83,17 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         Give each row a scale of its own: the distance to its 10th neighbour over the mean
         such distance.
     seeds : {"all", "bin"}, int or array-like, default="all"
-        Where climbs start: at every row; at the cells of a grid, one bandwidth wide, that rows
-        are in; at so many rows drawn at random; or at the rows of an array. Rows that are no
-        seeds take the cluster of the nearest seed.
+        Where trajectories start: "all" rows; the occupied cells of a grid, one bandwidth wide
+        ("bin"); a number of rows drawn at random; or the rows of an array. Rows that are not seeds
+        take the cluster of the nearest seed.
     max_iter : int, default=1000
-        Most steps of a climb.
+        Maximum number of steps of a trajectory.
     tol : float, default=1e-5
-        A climb ends when its step is shorter than `tol` bandwidths.
+        A trajectory ends when its step is shorter than `tol` bandwidths.
     merge_radius : float, default=0.1
-        Climbs that end within so many bandwidths of a denser mode are at that mode. The flat
-        pull of "epanechnikov" has many peaks next to each other; `sklearn.cluster.MeanShift`
-        takes those within 1 for one.
+        Trajectories that end within `merge_radius` bandwidths of a denser mode are merged into it.
+        The density of "epanechnikov" has many peaks next to each other;
+        `sklearn.cluster.MeanShift` merges those within 1 bandwidth.
     random_state : int, RandomState instance or None, default=None
         Draws seeds, rows to estimate a bandwidth from, and the nudges that tell modes from saddles.
     n_jobs : int, default=None
@@ -115,7 +115,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     bandwidth_ : float
         The bandwidth.
     n_iter_ : int
-        Number of steps of the longest climb.
+        Number of steps of the longest trajectory.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -129,7 +129,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     Notes
     -----
     The model keeps the data, which `predict` needs. Of the gaussian kernel's tails, what is less
-    than 1e-10 of the weight at a place is left out.
+    than 1e-10 of the weight at a point is left out.
 
     References
     ----------
@@ -148,7 +148,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     """
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
-    _saved_types = (Landscape,)
+    _saved_types = (KernelDensity,)
     _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
@@ -213,20 +213,20 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
             The fitted estimator.
         """
         X = check_rows(X, estimator=self, min_rows=2)
-        landscape, bandwidth = self._survey(X, sample_weight, sample_scale)
-        with landscape.opened(self.kernel, bandwidth, self.n_jobs) as ground:
-            search = Search(self, ground)
+        kernel_density, bandwidth = self._prepare(X, sample_weight, sample_scale)
+        with kernel_density.open(self.kernel, bandwidth, self.n_jobs) as opened:
+            search = Search(self, opened)
             root = self._init_callback_context(max_subtasks=search.n_parts)
-            told = {"estimator": self, "X": X, "y": y}
-            root.call_on_fit_task_begin(**told)
-            search.watched = partial(_watched, root, told)
+            callback_args = {"estimator": self, "X": X, "y": y}
+            root.call_on_fit_task_begin(**callback_args)
+            search.watched = partial(_watched, root, callback_args)
             try:
                 bandwidth, modes = search.modes(self.n_clusters)
             except NoBandwidthError as error:
-                raise ValueError(self._no_bandwidth(error, ground)) from None
+                raise ValueError(self._no_bandwidth(error, opened)) from None
             labels = search.row_labels(modes)
-            self._store(landscape, modes, labels, bandwidth, ground)
-            root.call_on_fit_task_end(**told, reconstruction_attributes={})
+            self._store(kernel_density, modes, labels, bandwidth, opened)
+            root.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not modes.converged:
             warn_of_unfinished(self.max_iter, stacklevel=5)
         return self
@@ -239,7 +239,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             New data.
         method : {"basin", "nearest"}, default="basin"
-            "basin" climbs from each row, and takes the densest mode within `merge_radius` of the
+            "basin" ascends from each row, and takes the densest mode within `merge_radius` of the
             end, or else the nearest to it; "nearest" takes the mode that is nearest to the row,
             which is quick.
 
@@ -253,17 +253,17 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
             raise ValueError(f"method must be 'basin' or 'nearest', got {method!r}.")
         X = check_rows(X, estimator=self, reset=False)
         kept = self._fitted_with
-        with self._landscape.opened(kept["kernel"], self.bandwidth_, self.n_jobs) as ground:
-            rows = ground.units.inward(X)
-            centers = ground.units.inward(self.cluster_centers_.astype(np.float64))
+        with self._kernel_density.open(kept["kernel"], self.bandwidth_, self.n_jobs) as opened:
+            rows = opened.rescaling.to_internal(X)
+            centers = opened.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
             if method == "nearest":
                 return _nearest(centers, _dense_parts(rows)).astype(np.int32)
             limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
-            radius = limits.merge_radius * ground.density.bandwidth
-            climbs = ground.density.each(
-                partial(climb, ground.density, limits=limits), _dense_parts(rows)
+            radius = limits.merge_radius * opened.density.bandwidth
+            ascents = opened.density.map_parts(
+                partial(ascend, opened.density, limits=limits), _dense_parts(rows)
             )
-            labels = [nearest_mode(ends.places, centers, radius) for ends in climbs]
+            labels = [nearest_mode(ends.points, centers, radius) for ends in ascents]
             return np.concatenate(labels).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
@@ -272,31 +272,35 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         tags.input_tags.sparse = True
         return tags
 
-    def _survey(self, X: Any, sample_weight: Any, sample_scale: Any) -> tuple[Landscape, float]:
-        """Check what `check_rows` has not; return the landscape and the first bandwidth."""
+    def _prepare(
+        self, X: Any, sample_weight: Any, sample_scale: Any
+    ) -> tuple[KernelDensity, float]:
+        """Check what `check_rows` has not; return the density and the first bandwidth."""
         check_n_jobs(self.n_jobs)
         weight = check_weights(sample_weight, X)
         scale = check_scales(sample_scale, X, adaptive=self.adaptive)
         if self.n_clusters is not None:
             check_cluster_count(self.n_clusters, X)
         self._check_seeds(X)
-        units = Units.of(X)
+        rescaling = Rescaling.of(X)
         if not isinstance(self.bandwidth, str):
-            Landscape(X, weight, scale, NO_ORDER).inward_bandwidth(self.bandwidth, units)
-        inward = units.inward(X)
+            KernelDensity(X, weight, scale, NO_ORDER).bandwidth_to_internal(
+                self.bandwidth, rescaling
+            )
+        internal = rescaling.to_internal(X)
         if self.n_clusters is not None:
-            with MemoryRows(inward, weight=weight) as rows:
-                distinct_rows(rows, self.n_clusters, np.random.RandomState(0))
+            with MemoryDataset(internal, weight=weight) as dataset:
+                distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
         bandwidth, local = resolve_bandwidth(
-            units,
-            inward,
+            rescaling,
+            internal,
             weight,
             self.bandwidth,
             local=self.adaptive,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        return Landscape.of(X, weight, local if self.adaptive else scale), bandwidth
+        return KernelDensity.of(X, weight, local if self.adaptive else scale), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
         if is_array_like(self.seeds):
@@ -323,56 +327,56 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     def _limits(self) -> Limits:
         return Limits(self.tol, self.max_iter, self.merge_radius)
 
-    def _no_bandwidth(self, error: NoBandwidthError, ground: Open) -> str:
+    def _no_bandwidth(self, error: NoBandwidthError, opened: OpenKernelDensity) -> str:
         (low, n_low), (high, n_high) = error.lower, error.upper
         return (
             f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
-            f"{ground.outward_bandwidth(low):.6g} and {n_high} at "
-            f"{ground.outward_bandwidth(high):.6g}. "
+            f"{opened.bandwidth_to_original(low):.6g} and {n_high} at "
+            f"{opened.bandwidth_to_original(high):.6g}. "
             f"Ask for another number, or use KModes, which always gives as many as wanted."
         )
 
     def _store(
         self,
-        landscape: Landscape,
+        kernel_density: KernelDensity,
         modes: Modes,
         labels: npt.NDArray[np.intp],
         bandwidth: float,
-        ground: Open,
+        opened: OpenKernelDensity,
     ) -> None:
         """Set the fitted attributes."""
-        self._landscape = landscape
-        centers = ground.units.outward(modes.places)
-        self.cluster_centers_ = np.asarray(centers, dtype=landscape.X.dtype)
-        self.labels_ = landscape.in_first_order(labels).astype(np.int32)
+        self._kernel_density = kernel_density
+        centers = opened.rescaling.to_original(modes.points)
+        self.cluster_centers_ = np.asarray(centers, dtype=kernel_density.X.dtype)
+        self.labels_ = kernel_density.in_first_order(labels).astype(np.int32)
         self.n_clusters_ = len(centers)
         self.counts_ = np.bincount(labels, minlength=len(centers))
         self.density_ = modes.density
-        self.bandwidth_ = ground.outward_bandwidth(bandwidth)
+        self.bandwidth_ = opened.bandwidth_to_original(bandwidth)
         self.n_iter_ = modes.n_iter
         self._fitted_with = self._parameters_needed()
 
-    def _first_other_row(self, X: Any, places: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `places` that is not that of the fit."""
-        kept = np.argsort(self._landscape.order)[places]
-        return first_unlike(X, places, self._landscape.X, kept)
+    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `indices` that differs from that of the fit."""
+        kept = np.argsort(self._kernel_density.order)[indices]
+        return first_unlike(X, indices, self._kernel_density.X, kept)
 
 
 class Search:
     """The search for modes from the seeds that an estimator asks for."""
 
-    def __init__(self, model: MeanShift, ground: Open) -> None:
-        self.watched: Callable[[Iterator[Places]], Iterator[Places]] = iter
+    def __init__(self, model: MeanShift, opened: OpenKernelDensity) -> None:
+        self.watched: Callable[[Iterator[Points]], Iterator[Points]] = iter
         self.limits = model._limits()
         self.rng = check_random_state(model.random_state)
-        self._density = ground.density
-        self._rows = ground.X
+        self._density = opened.density
+        self._rows = opened.X
         self._in_cells = isinstance(model.seeds, str) and model.seeds == "bin"
         self._is_open = self._in_cells or model.n_clusters is not None
         self._seeds: Any = None
         self._owner: npt.NDArray[np.intp] | None = None  # the seed of each row
         if is_array_like(model.seeds):
-            self._seeds = ground.units.inward(np.asarray(model.seeds, dtype=np.float64))
+            self._seeds = opened.rescaling.to_internal(np.asarray(model.seeds, dtype=np.float64))
         elif isinstance(model.seeds, Integral):
             n_rows = self._rows.shape[0]
             chosen = self.rng.choice(n_rows, min(int(model.seeds), n_rows), replace=False)
@@ -382,30 +386,32 @@ class Search:
 
     @property
     def n_parts(self) -> int | None:
-        """In how many parts the seeds are climbed from, where that is known."""
+        """The number of parts of the seeds, if it is known in advance."""
         return None if self._is_open else sum(1 for _ in in_parts(self._seeds))
 
     def modes(self, n_clusters: int | None) -> tuple[float, Modes]:
         """Return the bandwidth and the modes."""
         if n_clusters is None:
             return self._density.bandwidth, self.at(self._density.bandwidth)
-        glance = self._glance_for(n_clusters)
-        level = find_level(n_clusters, self._density.bandwidth, self.at, self._wider, glance)
-        return level.bandwidth, level.modes
+        estimate_count = self._count_estimator(n_clusters)
+        found = find_bandwidth(
+            n_clusters, self._density.bandwidth, self.at, self._merge_modes_at, estimate_count
+        )
+        return found.bandwidth, found.modes
 
-    def _glance_for(self, n_clusters: int) -> Callable[[float], float] | None:
+    def _count_estimator(self, n_clusters: int) -> Callable[[float], float] | None:
         """Return what estimates the number of modes from a few of the seeds, if these are many."""
         n_few = max(FEW_SEEDS, SEEDS_FOR_A_MODE * n_clusters)
         if self._in_cells or self._seeds.shape[0] < 4 * n_few:
             return None
         few = self._seeds[np.sort(self.rng.choice(self._seeds.shape[0], n_few, replace=False))]
 
-        def glance(bandwidth: float) -> float:
+        def estimate_count(bandwidth: float) -> float:
             density = self._density.at(bandwidth)
             modes = find_modes(density, _dense_parts(few), self.limits, self.rng)
             return estimated_count(modes, self._seeds.shape[0])
 
-        return glance
+        return estimate_count
 
     def at(self, bandwidth: float) -> Modes:
         """Return the modes at a bandwidth, from all seeds."""
@@ -416,19 +422,19 @@ class Search:
         parts = self.watched(_dense_parts(self._seeds))
         return find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
 
-    def _wider(self, level: Level, bandwidth: float) -> Level:
-        return widen(self._density, level, bandwidth, self.limits, self.rng)
+    def _merge_modes_at(self, found: ModesAtBandwidth, bandwidth: float) -> ModesAtBandwidth:
+        return merge_modes(self._density, found, bandwidth, self.limits, self.rng)
 
     def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
         """Return the mode of each row: that of its seed, or of the nearest one."""
-        n_climbed = len(modes.labels)  # not all, where a callback stopped the fit
-        if self._owner is not None and n_climbed == self._seeds.shape[0]:
+        n_ascended = len(modes.labels)  # not all, where a callback stopped the fit
+        if self._owner is not None and n_ascended == self._seeds.shape[0]:
             return modes.labels[self._owner]
-        return modes.labels[_nearest(self._seeds[:n_climbed], _dense_parts(self._rows))]
+        return modes.labels[_nearest(self._seeds[:n_ascended], _dense_parts(self._rows))]
 
 
 def warn_of_unfinished(max_iter: int, stacklevel: int) -> None:
-    """Warn of climbs that were still on their way after `max_iter` steps."""
+    """Warn of trajectories that did not end within `max_iter` steps."""
     warnings.warn(
         f"Some climbs did not end within {max_iter} steps. Raise max_iter or tol.",
         ConvergenceWarning,
@@ -437,19 +443,19 @@ def warn_of_unfinished(max_iter: int, stacklevel: int) -> None:
 
 
 def _watched(
-    root: CallbackContext, told: dict[str, Any], parts: Iterator[Places]
-) -> Iterator[Places]:
+    root: CallbackContext, callback_args: dict[str, Any], parts: Iterator[Points]
+) -> Iterator[Points]:
     """Yield parts of the seeds, telling the callbacks of each, until one asks to stop."""
     for part in parts:
         task = root.subcontext("seeds")
-        task.call_on_fit_task_begin(**told)
+        task.call_on_fit_task_begin(**callback_args)
         yield part
-        if task.call_on_fit_task_end(**told, reconstruction_attributes={}):
+        if task.call_on_fit_task_end(**callback_args, reconstruction_attributes={}):
             return
 
 
-def _dense_parts(rows: Any) -> Iterator[Places]:
-    """Yield dense or CSR rows in parts, as places."""
+def _dense_parts(rows: Any) -> Iterator[Points]:
+    """Yield dense or CSR rows in parts, as dense points."""
     for part in in_parts(rows):
         yield Sample(part, np.empty(0)).dense()
 
@@ -465,7 +471,7 @@ def _distinct(rows: Any) -> tuple[Any, npt.NDArray[np.intp]]:
     return rows[first[order]], rank[kind]
 
 
-def _nearest(places: Any, queries: Any) -> npt.NDArray[np.intp]:
-    """Return the nearest place of each query."""
-    _, indices = nearest_rows(places, queries, 1)
+def _nearest(points: Any, queries: Any) -> npt.NDArray[np.intp]:
+    """Return the nearest point of each query."""
+    _, indices = nearest_rows(points, queries, 1)
     return indices[:, 0]

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.algorithms.mean_shift import Level, Modes, widen
+from modeclust.algorithms.mean_shift import Modes, ModesAtBandwidth, merge_modes
 from modeclust.estimators.decorators import validate_params
-from modeclust.estimators.landscape import Landscape, Open
+from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
 from modeclust.mode_tree import ModeTree, TreeLevel
 from modeclust.validation import (
@@ -42,7 +42,7 @@ def modes_by_bandwidth(
 ) -> ModeTree:
     """Follow the modes of a kernel density as its bandwidth grows.
 
-    At the smallest bandwidth climbs start from every row; at each larger one, from the modes
+    At the smallest bandwidth, trajectories start from every row; at each larger one, from the modes
     of the last. So each mode becomes one of the next level, and those that become the same have
     merged. A mode that first appears at a larger bandwidth, which in one dimension with the
     gaussian kernel none does, is not seen.
@@ -60,11 +60,11 @@ def modes_by_bandwidth(
     sample_scale : array-like of shape (n_samples,), default=None
         Scales s > 0 that multiply the bandwidth at each row.
     max_iter : int, default=1000
-        Most steps of a climb.
+        Maximum number of steps of a trajectory.
     tol : float, default=1e-5
-        A climb ends when its step is shorter than `tol` bandwidths.
+        A trajectory ends when its step is shorter than `tol` bandwidths.
     merge_radius : float, default=0.1
-        Climbs that end within so many bandwidths of a denser mode are at that mode.
+        Trajectories that end within `merge_radius` bandwidths of a denser mode are merged into it.
     random_state : int, RandomState instance or None, default=None
         Determines the nudges that tell modes from saddles.
     n_jobs : int, default=None
@@ -86,7 +86,9 @@ def modes_by_bandwidth(
     check_n_jobs(n_jobs)
     X = check_rows(X, min_rows=2)
     increasing = check_finite_bandwidths(bandwidths)
-    landscape = Landscape.of(X, check_weights(sample_weight, X), check_scales(sample_scale, X))
+    kernel_density = KernelDensity.of(
+        X, check_weights(sample_weight, X), check_scales(sample_scale, X)
+    )
     model = MeanShift(
         kernel=kernel,
         max_iter=max_iter,
@@ -95,31 +97,35 @@ def modes_by_bandwidth(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    with landscape.opened(kernel, float(increasing[0]), n_jobs) as ground:
-        density = ground.density
-        wider = landscape.inward_bandwidth(increasing[1:], ground.units)
-        search = Search(model, ground)
-        levels = [Level(density.bandwidth, search.at(density.bandwidth))]
+    with kernel_density.open(kernel, float(increasing[0]), n_jobs) as opened:
+        density = opened.density
+        wider = kernel_density.bandwidth_to_internal(increasing[1:], opened.rescaling)
+        search = Search(model, opened)
+        levels = [ModesAtBandwidth(density.bandwidth, search.at(density.bandwidth))]
         labels = search.row_labels(levels[0].modes)
         for bandwidth in wider:
-            levels.append(widen(density, levels[-1], float(bandwidth), search.limits, search.rng))
+            levels.append(
+                merge_modes(density, levels[-1], float(bandwidth), search.limits, search.rng)
+            )
     if not all(level.modes.converged for level in levels):
         warn_of_unfinished(max_iter, stacklevel=4)
-    return _tree(levels, landscape.in_first_order(labels), ground, landscape.X.dtype)
+    return _tree(levels, kernel_density.in_first_order(labels), opened, kernel_density.X.dtype)
 
 
-def _tree(levels: list[Level], labels: Any, ground: Open, dtype: Any) -> ModeTree:
+def _tree(
+    levels: list[ModesAtBandwidth], labels: Any, opened: OpenKernelDensity, dtype: Any
+) -> ModeTree:
     """Return the levels in the user's units, with the number of rows of each mode."""
-    counts = np.bincount(labels, minlength=len(levels[0].modes.places))
+    counts = np.bincount(labels, minlength=len(levels[0].modes.points))
     found = []
     for i, level in enumerate(levels):
         modes: Modes = level.modes
         if i > 0:
-            counts = np.bincount(modes.labels, weights=counts, minlength=len(modes.places))
+            counts = np.bincount(modes.labels, weights=counts, minlength=len(modes.points))
         found.append(
             TreeLevel(
-                bandwidth=ground.outward_bandwidth(level.bandwidth),
-                modes=np.asarray(ground.units.outward(modes.places), dtype=dtype),
+                bandwidth=opened.bandwidth_to_original(level.bandwidth),
+                modes=np.asarray(opened.rescaling.to_original(modes.points), dtype=dtype),
                 density=modes.density,
                 counts=counts.astype(np.int64),
                 parents=levels[i + 1].modes.labels if i + 1 < len(levels) else None,

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from modeclust.algorithms.graph import log_affinities
 from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
-from modeclust.rows.units import Units
+from modeclust.data.rescaling import Rescaling
 from modeclust.validation import Doubles
 
 
@@ -22,7 +22,7 @@ class Neighborhood:
     scale: float | Doubles | None  # s of all rows, or of each; None where all affinities are 1
 
     def affinities(
-        self, X: Any, units: Units, n_jobs: int | None
+        self, X: Any, rescaling: Rescaling, n_jobs: int | None
     ) -> tuple[sparse.csr_array, Doubles]:
         """Return affinities of new rows to known ones, both in `units`, and their sums' logarithms.
 
@@ -30,16 +30,16 @@ class Neighborhood:
         """
         n_known = self.X.shape[0]
         k = min(self.n_neighbors, n_known)
-        known = units.inward(self.X)
+        known = rescaling.to_internal(self.X)
         _, neighbors = nearest_rows(known, [X], k, n_jobs)
         with np.errstate(over="ignore"):
             distances = distances_to_neighbors(X, known, neighbors)
         own: Any = None
         others: Any = None
         if isinstance(self.scale, np.ndarray):
-            own, others = distances.max(axis=1)[:, None], self.scale[neighbors] / units.scale
+            own, others = distances.max(axis=1)[:, None], self.scale[neighbors] / rescaling.scale
         elif self.scale is not None:
-            own = others = self.scale / units.scale
+            own = others = self.scale / rescaling.scale
         logs = log_affinities(distances, own, others)
         sums = logsumexp(logs, axis=1)
         weights = np.exp(logs - sums[:, None])

@@ -1,4 +1,4 @@
-"""One clustering problem in units that suit its data, and the path through it."""
+"""One clustering problem on rescaled data, and the path through it."""
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -14,15 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.algorithms.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
-from modeclust.algorithms.streaming import Past, absorb
-from modeclust.estimators.home import home_of, units_of
+from modeclust.algorithms.streaming import SufficientStatistics, update
+from modeclust.data.dask.chunks import Chunks
+from modeclust.data.dask.dataset import DaskDataset
+from modeclust.data.rescaling import Rescaling
+from modeclust.data.sample import Sample
+from modeclust.estimators.open_dataset import open_dataset, rescaling_for
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.rows.chunks import Chunks
-from modeclust.rows.dask import DaskRows
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units
 from modeclust.validation import (
     check_centers,
     check_cluster_count,
@@ -37,11 +37,11 @@ NO_CENTERS: Centers = np.empty((0, 0))
 
 @dataclass
 class Problem:
-    """Checked data and parameters. Centroids and bandwidths in it are in units of its own."""
+    """Checked data and parameters. Centroids and bandwidths in it are rescaled."""
 
     X: Any  # the user's rows, for a callable init and for callbacks
-    rows: Any  # their home, in memory or in chunks
-    units: Units
+    dataset: Any  # in memory or on Dask
+    rescaling: Rescaling
     pool: Sample  # distinct rows, to draw seeds from
     kernel: int
     path_iter: int
@@ -69,25 +69,27 @@ class Problem:
         check_cluster_count(n_clusters, X)
         if is_array_like(init):
             check_centers(init, n_clusters, X.shape[1])
-        units = units_of(X)
-        with home_of(X, units, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs) as rows:
-            pool = distinct_rows(rows, n_clusters, rng)
+        rescaling = rescaling_for(X)
+        with open_dataset(
+            X, rescaling, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs
+        ) as dataset:
+            pool = distinct_rows(dataset, n_clusters, rng)
             user_X = X.X if isinstance(X, Chunks) else X
-            yield cls(user_X, rows, units, pool, KERNELS[kernel], **limits)
+            yield cls(user_X, dataset, rescaling, pool, KERNELS[kernel], **limits)
 
     def set_scale(self, scale: Any) -> None:
         """Give each row a local scale; bandwidths in here then are for the mean one."""
         if scale is not None:
-            self.mean_scale = self.rows.set_relative_scale(scale)
+            self.mean_scale = self.dataset.set_relative_scale(scale)
 
-    def inward_bandwidth(self, bandwidth: Any) -> Any:
-        """Return the user's bandwidths in the units of the problem."""
+    def bandwidth_to_internal(self, bandwidth: Any) -> Any:
+        """Return the user's bandwidths as internal ones."""
         limits = SMALLEST_BANDWIDTH, np.inf
-        return self.units.inward_bandwidth(bandwidth, self.mean_scale, limits=limits)
+        return self.rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=limits)
 
-    def outward_bandwidth(self, bandwidth: float) -> float:
-        """Return a bandwidth of the problem in the user's units."""
-        return bandwidth / self.mean_scale * self.units.scale
+    def bandwidth_to_original(self, bandwidth: float) -> float:
+        """Return an internal bandwidth in the user's units."""
+        return bandwidth / self.mean_scale * self.rescaling.scale
 
     def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
         """Yield initial centroids without end, or the given ones once."""
@@ -100,13 +102,13 @@ class Problem:
     def kmeans(self, seeds: Iterator[Centers], n_init: int) -> Iterator[State]:
         """Yield what K-means reaches from each of the first `n_init` seeds."""
         return restart_kmeans(
-            self.rows, islice(seeds, n_init), max_iter=self.max_iter, tol=self.tol
+            self.dataset, islice(seeds, n_init), max_iter=self.max_iter, tol=self.tol
         )
 
     def follow(self, centroids: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last."""
         return follow(
-            self.rows,
+            self.dataset,
             centroids,
             bandwidths,
             kernel=self.kernel,
@@ -116,24 +118,26 @@ class Problem:
             tol=self.tol,
         )
 
-    def past(self, state: State) -> Past:
-        """Return what to keep of the rows for batches to come, in the user's units."""
+    def statistics(self, state: State) -> SufficientStatistics:
+        """Return the sufficient statistics of the rows, in the user's units."""
         if state.mass is None or state.reference is None:
-            state = evaluate(self.rows, state, state.centroids, self.kernel)
-        return Past(
-            self.units.outward(state.centroids),
+            state = evaluate(self.dataset, state, state.centroids, self.kernel)
+        return SufficientStatistics(
+            self.rescaling.to_original(state.centroids),
             np.asarray(state.mass),
             np.asarray(state.reference),
-            self.rows.total_weight,
+            self.dataset.total_weight,
             self.mean_scale,
         )
 
-    def absorb(self, past: Past, bandwidth: float, half_life: float) -> tuple[State, Past]:
-        """Fit the rows together with a past in the user's units, and return the one after."""
-        state, onward = absorb(
-            self.rows,
-            self.rows.total_weight,
-            replace(past, centers=self.units.inward(past.centers)),
+    def update(
+        self, statistics: SufficientStatistics, bandwidth: float, half_life: float
+    ) -> tuple[State, SufficientStatistics]:
+        """Fit the rows together with statistics in the user's units, and return both updated."""
+        state, updated = update(
+            self.dataset,
+            self.dataset.total_weight,
+            replace(statistics, centers=self.rescaling.to_internal(statistics.centers)),
             bandwidth,
             kernel=self.kernel,
             half_life=half_life,
@@ -141,11 +145,11 @@ class Problem:
             mean_shift_iter=self.mean_shift_iter,
             tol=self.tol,
         )
-        return state, replace(onward, centers=self.units.outward(onward.centers))
+        return state, replace(updated, centers=self.rescaling.to_original(updated.centers))
 
     def _given(self, init: Any, n_clusters: int) -> Centers:
-        centers = check_centers(init, n_clusters, self.rows.n_features)
-        return np.asarray(self.units.inward(centers), dtype=np.float64)
+        centers = check_centers(init, n_clusters, self.dataset.n_features)
+        return np.asarray(self.rescaling.to_internal(centers), dtype=np.float64)
 
     def _called(
         self, init: Callable[..., Any], n_clusters: int, rng: np.random.RandomState
@@ -181,35 +185,35 @@ class Record:
 
         Those of rows in chunks are never kept.
         """
-        if isinstance(problem.rows, DaskRows):
+        if isinstance(problem.dataset, DaskDataset):
             store_labels = False
         if store_labels == "auto":
-            store_labels = length * problem.rows.n_rows <= MOST_LABELS
-        shape = (length, n_clusters, problem.rows.n_features)
-        return cls(problem, bool(store_labels), np.empty(shape, dtype=problem.rows.dtype))
+            store_labels = length * problem.dataset.n_rows <= MOST_LABELS
+        shape = (length, n_clusters, problem.dataset.n_features)
+        return cls(problem, bool(store_labels), np.empty(shape, dtype=problem.dataset.dtype))
 
     def add(self, state: State) -> None:
         """Add a state; where it has no labels, those of the rows must be its own."""
         if self.states:
             last = self.states[-1]
             self.states[-1] = last._replace(centroids=NO_CENTERS, labels=None, memberships=None)
-        self.centers[len(self.states)] = self.problem.units.outward(state.centroids)
+        self.centers[len(self.states)] = self.problem.rescaling.to_original(state.centroids)
         self.states.append(state)
         if self.store_labels:
             smallest = np.min_scalar_type(-self.centers.shape[1])
-            labels = self.problem.rows.labels() if state.labels is None else state.labels
+            labels = self.problem.dataset.labels() if state.labels is None else state.labels
             self.labels.append(labels.astype(smallest))
 
     def add_means(self, means: State) -> None:
         """Add what K-means found, and give the rows its labels."""
-        assign(self.problem.rows, means.centroids)
+        assign(self.problem.dataset, means.centroids)
         self.add(means)
 
     def take_up(
         self, states: list[State], centers: npt.NDArray[Any], labels: npt.NDArray[Any] | None
     ) -> None:
         """Go on from the states of another record; the rows get the labels of the last."""
-        assign(self.problem.rows, states[-1].centroids)
+        assign(self.problem.dataset, states[-1].centroids)
         self.states = states
         self.centers[: len(states)] = centers
         self.labels = [] if labels is None else list(labels)
@@ -220,24 +224,26 @@ class Record:
         So `labels_` is what `predict` says of the same rows, and `objective_` what `score` says;
         which neither does of a soft clustering.
         """
-        rows, units, last = self.problem.rows, self.problem.units, self.states[-1]
-        if (units.are_plain and rows.dtype == np.float64) or last.labels is not None:
+        dataset, rescaling, last = self.problem.dataset, self.problem.rescaling, self.states[-1]
+        if (rescaling.is_identity and dataset.dtype == np.float64) or last.labels is not None:
             return
-        seen = units.outward(last.centroids).astype(rows.dtype).astype(np.float64)
-        centroids = units.inward(seen)
-        self.states[-1] = evaluate(rows, last, centroids, self.problem.kernel)
+        seen = rescaling.to_original(last.centroids).astype(dataset.dtype).astype(np.float64)
+        centroids = rescaling.to_internal(seen)
+        self.states[-1] = evaluate(dataset, last, centroids, self.problem.kernel)
         self.centers[len(self.states) - 1] = seen
         if self.store_labels:
-            self.labels[-1][:] = rows.labels()
+            self.labels[-1][:] = dataset.labels()
 
     def path(self, feature_names: Sequence[str] | None = None) -> Path:
         """Return the path in the user's units."""
-        problem, units, states = self.problem, self.problem.units, self.states
-        unit = units.scale / problem.mean_scale
+        problem, rescaling, states = self.problem, self.problem.rescaling, self.states
+        unit = rescaling.scale / problem.mean_scale
         with np.errstate(over="ignore"):  # squares may be beyond all numbers
             inertias = np.array([state.inertia for state in states]) * unit * unit
         return Path(
-            bandwidths=np.array([problem.outward_bandwidth(state.bandwidth) for state in states]),
+            bandwidths=np.array(
+                [problem.bandwidth_to_original(state.bandwidth) for state in states]
+            ),
             centers=self.centers[: len(states)],
             objectives=np.array([state.objective for state in states]),
             inertias=inertias,
@@ -250,12 +256,12 @@ class Record:
     def warn(self, stacklevel: int, *, stopped: bool = False) -> None:
         """Warn of what the user should know of the path, once for each cause."""
         last = self.states[-1]
-        bandwidth = self.problem.outward_bandwidth(last.bandwidth)
+        bandwidth = self.problem.bandwidth_to_original(last.bandwidth)
         if not last.converged and not stopped:
             warnings.warn(
                 f"The fit did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
                 "iterations: the last one moved a centroid by "
-                f"{last.residual * self.problem.units.scale:.3g}{self._in_bandwidths(last)}. "
+                f"{last.residual * self.problem.rescaling.scale:.3g}{self._in_bandwidths(last)}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=stacklevel,
@@ -288,4 +294,4 @@ class Record:
 
     def _first(self, happens: Callable[[State], Any]) -> float:
         state = next(state for state in self.states if happens(state))
-        return self.problem.outward_bandwidth(state.bandwidth)
+        return self.problem.bandwidth_to_original(state.bandwidth)

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.sample import Sample
-from modeclust.rows.units import Units, working_dtype
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.sample import Sample
 from modeclust.validation import Doubles
 
-Places = npt.NDArray[np.intp]
+Indices = npt.NDArray[np.intp]
 
 # Rows that went through single precision are the same rows.
 ROUNDING = 1e-6
@@ -22,23 +22,26 @@ LOST = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-10}
 
 
 def first_elsewhere(
-    X: Any, places: Places, labels: npt.NDArray[np.integer[Any]], centers: npt.NDArray[Any]
+    X: Any, indices: Indices, labels: npt.NDArray[np.integer[Any]], centers: npt.NDArray[Any]
 ) -> int | None:
-    """Return the first of the rows at `places` that is clearly nearer to another centroid.
+    """Return the first of the rows at `indices` that is clearly nearer to another centroid.
 
     Their `labels` are those of a clustering in which each row is with its nearest centroid.
     """
-    units = Units.of(X)  # of all rows, as in a fit
-    sample = _taken(X, places)
-    rows, centroids = units.inward(sample), units.inward(centers.astype(np.float64))
+    rescaling = Rescaling.of(X)  # of all rows, as in a fit
+    sample = _taken(X, indices)
+    rows, centroids = (
+        rescaling.to_internal(sample),
+        rescaling.to_internal(centers.astype(np.float64)),
+    )
     # What this gets wrong for rounding is measured again.
     found = np.argmin(np.sum(centroids**2, axis=1) - 2 * (rows @ centroids.T), axis=1)
     lost = max(LOST[rows.dtype], LOST[working_dtype(centers.dtype)])
     for i in np.flatnonzero(found != labels):
         (row,) = Sample(rows[[i]], np.ones(1)).dense()
-        reach = float(abs(sample[[i]]).max()) / units.scale
+        reach = float(abs(sample[[i]]).max()) / rescaling.scale
         if _is_nearer(row, centroids[found[i]], centroids[labels[i]], reach, lost):
-            return int(places[i])
+            return int(indices[i])
     return None
 
 
@@ -52,9 +55,9 @@ def _is_nearer(row: Doubles, nearest: Doubles, own: Doubles, reach: float, lost:
         return bool(squares[1] - squares[0] > allowed)
 
 
-def first_unlike(X: Any, places: Places, kept: Any, kept_places: Places) -> int | None:
-    """Return the first of the rows at `places` that differs from what was kept of it."""
-    rows, known = _taken(X, places), _taken(kept, kept_places)
+def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> int | None:
+    """Return the first of the rows at `indices` that differs from what was kept of it."""
+    rows, known = _taken(X, indices), _taken(kept, kept_indices)
     if is_sparse(rows) != is_sparse(known):
         rows, known = sparse.csr_array(rows), sparse.csr_array(known)
     maximum: Any = np.maximum if not is_sparse(rows) else lambda a, b: a.maximum(b)
@@ -62,9 +65,9 @@ def first_unlike(X: Any, places: Places, kept: Any, kept_places: Places) -> int 
         excess = abs(rows - known) - ROUNDING * maximum(abs(rows), abs(known))
     greatest = excess.max(axis=1)
     differ = (greatest.toarray() if is_sparse(greatest) else greatest).ravel() > 0
-    return int(places[differ.argmax()]) if differ.any() else None
+    return int(indices[differ.argmax()]) if differ.any() else None
 
 
-def _taken(X: Any, places: Places) -> Any:
+def _taken(X: Any, indices: Indices) -> Any:
     """Return some rows in memory."""
-    return X[places] if is_sparse(X) else np.asarray(X[places], dtype=working_dtype(X.dtype))
+    return X[indices] if is_sparse(X) else np.asarray(X[indices], dtype=working_dtype(X.dtype))

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.data.reading import is_sparse
 from modeclust.frames import to_frame
-from modeclust.rows.reading import is_sparse
 
 Doubles = npt.NDArray[np.float64]
 

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.solve import assign
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling
 from modeclust.path import Path
-from modeclust.rows.memory import MemoryRows
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import Units
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -92,8 +92,8 @@ def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
     if path.labels is not None:
         kept: npt.NDArray[np.integer[Any]] = path.labels[step]
         return kept
-    units = Units.of(X)
+    rescaling = Rescaling.of(X)
     centers = path.centers[step].astype(np.float64)
-    with MemoryRows(units.inward(X), n_clusters=len(centers)) as rows:
-        assign(rows, units.inward(centers))
-        return rows.labels()
+    with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
+        assign(dataset, rescaling.to_internal(centers))
+        return dataset.labels()

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from modeclust.algorithms.bandwidth import choose_bandwidth
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling
 from modeclust.path import Path
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import Units
 from modeclust.show.exemplars import labels_at
 from modeclust.validation import check_rows
 
@@ -136,7 +136,7 @@ def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
     if not fitted_with(model, "adaptive"):
         return None
     _, scales = choose_bandwidth(
-        Units.of(X).inward(X),
+        Rescaling.of(X).to_internal(X),
         weight,
         1.0,  # any rule leaves the same scales
         local=True,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.rows.reading import is_sparse
+from modeclust.data.reading import is_sparse
 from modeclust.show.canvas import readable
 from modeclust.show.fitted import Fitted
 from modeclust.show.palette import color

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from modeclust.rows.reading import is_sparse
+from modeclust.data.reading import is_sparse
 from modeclust.show.canvas import divide, open_axes, pyplot_for
 from modeclust.show.exemplars import labels_of_weight, nearest_in_cluster
 from modeclust.show.fitted import Fitted, check_classes, check_image_shape

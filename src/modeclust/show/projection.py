@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.decomposition import PCA, TruncatedSVD
 
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import Units
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling
 
 # Principal components are taken of at most this many rows, drawn at random.
 MOST_ROWS = 20_000
@@ -19,7 +19,7 @@ class Projection(NamedTuple):
 
     axis_labels: tuple[str, ...]  # one or two
     components: Any  # a fitted PCA or TruncatedSVD; None where features are drawn as they are
-    units: Units  # in which they are taken
+    rescaling: Rescaling  # in which they are taken
 
     @classmethod
     def of(cls, X: Any, feature_names: Sequence[str] | None = None) -> "Projection":
@@ -27,11 +27,11 @@ class Projection(NamedTuple):
         n_rows, n_features = X.shape
         if n_features <= 2:
             names = feature_names or [f"x{d}" for d in range(n_features)]
-            return cls(tuple(str(name) for name in names), None, Units())
+            return cls(tuple(str(name) for name in names), None, Rescaling())
         if n_rows > MOST_ROWS:
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MOST_ROWS, replace=False))]
-        units = Units.of(X)
-        X = units.inward(X)
+        rescaling = Rescaling.of(X)
+        X = rescaling.to_internal(X)
         method = TruncatedSVD if is_sparse(X) else PCA
         n_components = min(2, *X.shape)
         with np.errstate(invalid="ignore"):  # rows that are all equal have no variance to share
@@ -41,7 +41,7 @@ class Projection(NamedTuple):
         labels = (
             f"{word} {i} ({_percent(share)} of variance)" for i, share in enumerate(shares, 1)
         )
-        return cls(tuple(labels), components, units)
+        return cls(tuple(labels), components, rescaling)
 
     @property
     def n_axes(self) -> int:
@@ -51,8 +51,8 @@ class Projection(NamedTuple):
     def forward(self, X: Any) -> npt.NDArray[np.float64]:
         """Return where rows or centroids lie, of shape (n_rows, n_axes)."""
         if self.components is not None:
-            places = self.components.transform(self.units.inward(X))
-            return np.asarray(places, dtype=np.float64) * self.units.scale
+            places = self.components.transform(self.rescaling.to_internal(X))
+            return np.asarray(places, dtype=np.float64) * self.rescaling.scale
         return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
 
 

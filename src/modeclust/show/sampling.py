@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.dask_input import as_array
-from modeclust.rows.chunks import is_dask
+from modeclust.data.dask.chunks import is_dask
 from modeclust.show.fitted import check_rows_of_fit
 
 MOST_POINTS = 5_000

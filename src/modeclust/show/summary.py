@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.redundancy import redundant_pairs
+from modeclust.data.dask.chunks import is_dask
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import column_limits
 from modeclust.path import Path
-from modeclust.rows.chunks import is_dask
-from modeclust.rows.reading import is_sparse
-from modeclust.rows.units import column_limits
 from modeclust.show.density import Ground
 from modeclust.show.exemplars import (
     labels_along,

@@ -1,0 +1,1 @@
+"""Datasets in memory and on Dask, and the passes over them."""

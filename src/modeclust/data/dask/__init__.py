@@ -1,0 +1,1 @@
+"""Datasets in the chunks of a Dask collection. Dask itself is imported where it is used."""

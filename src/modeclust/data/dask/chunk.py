@@ -1,0 +1,148 @@
+"""One chunk of rows, and what a worker does with it in one thread.
+
+Labels and bounds stay in the process that ran the last pass over a chunk. They are a cache: each
+request carries a `LabelVersion`, and a process without that version recomputes the labels.
+"""
+
+from collections import OrderedDict
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.data.dataset import pass_assigns
+from modeclust.data.mean_pass import MeanPass
+from modeclust.data.memory import MemoryDataset, PassState
+from modeclust.data.mode_pass import ModePass
+from modeclust.data.sample import Sample
+from modeclust.kernels import GAUSSIAN
+
+Doubles = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+# A process keeps the labels of at most this many fits.
+MAX_FITS = 4
+_pass_states: OrderedDict[str, dict[int, tuple[int, PassState]]] = OrderedDict()
+_lock = Lock()
+
+
+class LabelVersion(NamedTuple):
+    """Identifies the current labels of the rows: those of the nearest centroids."""
+
+    fit_id: str
+    number: int  # passes so far that assigned labels
+    centroids: Doubles | None
+
+
+class Chunk(NamedTuple):
+    """The rows of one chunk, with their weights and scales."""
+
+    X: Any
+    weight: Doubles | None
+    scale: Doubles | None
+    number: int
+    first_row: int
+    n_clusters: int
+
+    @classmethod
+    def of(cls, X: Any, weight: Any, scale: Any, *others: Any) -> "Chunk":
+        """Return a chunk; weights and scales are converted to float64 arrays."""
+        columns: Any = (None if c is None else np.asarray(c, np.float64) for c in (weight, scale))
+        return cls(X, *columns, *others)
+
+    def scaled(self, scale: Doubles) -> "Chunk":
+        """Return the chunk with other local scales."""
+        return self._replace(scale=np.asarray(scale, np.float64))
+
+    def open(self, pass_state: PassState | None = None) -> MemoryDataset:
+        """Return a dataset of these rows."""
+        return MemoryDataset(
+            self.X,
+            weight=self.weight,
+            scale=self.scale,
+            n_clusters=self.n_clusters,
+            n_jobs=1,
+            n_blocks=1,  # for the one thread
+            first_row=self.first_row,
+            pass_state=pass_state,
+        )
+
+    def present(self) -> Sample:
+        """Return the rows of positive weight with their weights."""
+        if self.weight is None:
+            return Sample(self.X, np.ones(self.X.shape[0]))
+        present = np.flatnonzero(self.weight)
+        if len(present) == len(self.weight):
+            return Sample(self.X, self.weight)
+        return Sample(self.X[present], self.weight[present])
+
+
+def run_pass(chunk: Chunk, job: tuple[Any, LabelVersion]) -> Any:
+    """Run a pass over the chunk, and return its partial sums."""
+    pass_, labels = job
+    dataset = _open_with_labels(chunk, labels, for_means=isinstance(pass_, MeanPass))
+    partial_sums = dataset.run(pass_)
+    _keep_state(labels, chunk.number, labels.number + pass_assigns(pass_), dataset.pass_state)
+    return partial_sums
+
+
+def _open_with_labels(
+    chunk: Chunk, labels: LabelVersion, *, for_means: bool = False
+) -> MemoryDataset:
+    """Open a chunk with its current labels; recompute them if they are not in the cache."""
+    with _lock:
+        # Removed from the cache: the state that an interrupted task leaves is not valid.
+        number, pass_state = _pass_states.get(labels.fit_id, {}).pop(chunk.number, (-1, None))
+    if number == labels.number:
+        return chunk.open(pass_state)
+    dataset = chunk.open()
+    if labels.centroids is not None:
+        mode_pass: Any = ModePass(labels.centroids, GAUSSIAN, inverse_squared_bandwidth=0.0)
+        dataset.run(MeanPass(labels.centroids) if for_means else mode_pass)
+    return dataset
+
+
+def _keep_state(labels: LabelVersion, chunk: int, number: int, pass_state: PassState) -> None:
+    with _lock:
+        _pass_states.setdefault(labels.fit_id, {})[chunk] = (number, pass_state)
+        _pass_states.move_to_end(labels.fit_id)
+        while len(_pass_states) > MAX_FITS:
+            _pass_states.popitem(last=False)
+
+
+def drop_states(fit_id: str) -> None:
+    """Remove the labels and bounds of a fit from the cache."""
+    with _lock:
+        _pass_states.pop(fit_id, None)
+
+
+def labels_at(chunk: Chunk, indices: Indices, labels: LabelVersion) -> npt.NDArray[np.int32]:
+    """Return the labels of the rows at `indices` of the chunk."""
+    dataset = _open_with_labels(chunk, labels)
+    found = dataset.labels_at(indices)
+    _keep_state(labels, chunk.number, labels.number, dataset.pass_state)
+    return found
+
+
+def take(chunk: Chunk, indices: Indices) -> Sample:
+    """Return the rows at `indices` of the chunk."""
+    return chunk.open().take(indices)
+
+
+def take_present(chunk: Chunk, indices: Indices) -> Sample:
+    """Return the rows at `indices` among those of positive weight."""
+    X, weight = chunk.present()
+    return Sample(X[indices], weight[indices])
+
+
+def distinct(chunk: Chunk) -> Sample:
+    """Return each distinct row of the chunk once, with the total weight of its copies."""
+    return chunk.open().distinct()
+
+
+def weighted_sum(chunk: Chunk, values: Any) -> tuple[float, float]:
+    """Return the weighted sum of `values`, and the sum of the weights."""
+    values = np.asarray(values, dtype=np.float64)
+    weight = np.ones(len(values)) if chunk.weight is None else chunk.weight
+    return float(values @ weight), float(weight.sum())

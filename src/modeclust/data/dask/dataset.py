@@ -1,0 +1,270 @@
+"""A dataset in the chunks of a Dask collection.
+
+A pass is one task per chunk. If a cluster keeps the chunks in memory, actors on the workers
+(`data/dask/actors.py`) run the pass instead, which saves the overhead of the scheduler. Both give
+the same bits.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Self
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils.random import sample_without_replacement
+
+from modeclust.data.dask import chunk as on_chunk
+from modeclust.data.dask.actors import ChunkActors
+from modeclust.data.dask.chunk import Chunk, Indices, LabelVersion
+from modeclust.data.dask.chunks import (
+    Chunks,
+    Column,
+    computed,
+    current_client,
+    in_task,
+    merged,
+    on_workers,
+    persisted,
+    sent,
+)
+from modeclust.data.dataset import P, Pass, pass_assigns
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling
+from modeclust.data.sample import Sample
+from modeclust.machine import memory
+
+Doubles = npt.NDArray[np.float64]
+
+logger = logging.getLogger(__name__)
+
+# Chunks are kept in memory where they take at most this share of it.
+SHARE_OF_MEMORY = 0.5
+# After this many failures of the actors, passes run as tasks only.
+MAX_FAILURES = 5
+
+
+class DaskDataset:
+    """The rescaled rows of `Chunks`.
+
+    Use it as a context manager: at its end, the workers drop the labels and bounds of the fit.
+    """
+
+    def __init__(
+        self,
+        chunks: Chunks,
+        rescaling: Rescaling,
+        *,
+        weight: Column | None = None,
+        scale: Column | None = None,
+        n_clusters: int = 1,
+    ) -> None:
+        self.n_rows, self.n_features = chunks.shape
+        self.dtype = chunks.dtype
+        self.is_sparse = chunks.stats.is_sparse
+        self.weight = weight
+        self.scale = scale
+        self._lengths = np.array(chunks.stats.lengths)
+        self._firsts = np.concatenate([[0], np.cumsum(self._lengths)])[:-1]
+        self._label_version = LabelVersion(uuid4().hex, 0, None)
+        self._keeps = chunks.stats.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks()
+        self._actors: ChunkActors | None = None
+        self._n_failures = 0
+        self._chunks = self._kept(
+            on_workers(Chunk.of, *parts, n_clusters, worker=worker)
+            for *parts, worker in zip(
+                chunks.prepared(rescaling),
+                self._parts(weight),
+                self._parts(scale),
+                range(len(self._lengths)),
+                self._firsts.tolist(),
+                chunks.workers,
+                strict=True,
+            )
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._close_actors()
+        self._chunks = []
+        on_chunk.drop_states(self._label_version.fit_id)
+        client = current_client()
+        if client is not None and client.status == "running":
+            with suppress(Exception):  # a worker that is gone keeps nothing
+                client.run(on_chunk.drop_states, self._label_version.fit_id, on_error="ignore")
+
+    def set_relative_scale(self, scale: Column) -> float:
+        """Set the local scales, divided by their weighted mean, and return that mean."""
+        mean = self.mean(scale)
+        self.scale = scale.over(mean)
+        pairs = zip(self._chunks, self.scale.parts, strict=True)
+        self._chunks = self._kept(on_workers(Chunk.scaled, *pair) for pair in pairs)
+        self._close_actors()
+        return mean
+
+    def run(self, pass_: Pass[P]) -> P:
+        """Run a pass over all rows, and return its merged result."""
+        result: P = self._run((pass_, self._label_version))
+        if pass_assigns(pass_):
+            fit_id, number, _ = self._label_version
+            centroids = pass_.centroids  # type: ignore[attr-defined]
+            self._label_version = LabelVersion(fit_id, number + 1, centroids)
+        return result
+
+    def _run(self, job: tuple[Any, LabelVersion]) -> Any:
+        if self._actors is not None:
+            with self._noting_failures():
+                return self._actors.run(job)
+        shared_job = sent(job)
+        result = merged([self.task(n, on_chunk.run_pass, shared_job) for n in self.occupied])
+        client = current_client()
+        if self._keeps and self._n_failures < MAX_FAILURES and client is not None and not in_task():
+            with self._noting_failures():
+                self._actors = ChunkActors(client, [self._chunks[n] for n in self.occupied])
+        return result
+
+    @contextmanager
+    def _noting_failures(self) -> Iterator[None]:
+        """Close the actors after an error, such as the loss of a worker."""
+        try:
+            yield
+        except Exception:  # an error of the pass itself is raised again by the tasks
+            logger.info("The actors failed; the pass runs as tasks.", exc_info=True)
+            self._close_actors()
+            self._n_failures += 1
+
+    def _close_actors(self) -> None:
+        """Close the actors, which keep their chunks in memory while they exist."""
+        if self._actors is not None:
+            with suppress(Exception):
+                self._actors.close()
+            self._actors = None
+
+    def labels(self) -> npt.NDArray[np.int32]:
+        """Return the label of each row by the last pass that assigned labels."""
+        return self.labels_at(np.arange(self.n_rows))
+
+    def labels_at(self, indices: Indices) -> npt.NDArray[np.int32]:
+        """Return the labels of the rows at `indices`."""
+        found = self._at(on_chunk.labels_at, indices, sent(self._label_version))
+        return np.concatenate([np.empty(0, np.int32), *found])[_ranks(indices)]
+
+    def take(self, indices: Indices) -> Sample:
+        """Return the rows at `indices` with their weights."""
+        together = joined(self._at(on_chunk.take, indices))
+        order = _ranks(indices)
+        return Sample(together.X[order], together.weight[order])
+
+    def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
+        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
+        return self.take_present(self.draw(n_rows, rng))
+
+    def draw(self, n_rows: int, rng: np.random.RandomState) -> dict[int, Indices]:
+        """Draw a sample: indices among the rows of positive weight, by chunk number."""
+        counts = self._lengths if self.weight is None else self.weight.n_positive
+        n_present = int(counts.sum())
+        chosen = np.arange(n_present)
+        if n_rows < n_present:
+            chosen = np.sort(sample_without_replacement(n_present, n_rows, random_state=rng))
+        ends = np.cumsum(counts)
+        number = np.searchsorted(ends, chosen, side="right")
+        within = chosen - (ends - counts)[number]
+        return {n: within[number == n] for n in np.unique(number).tolist()}
+
+    def take_present(self, drawn: dict[int, Indices]) -> Sample:
+        """Return the rows that `draw` chose."""
+        tasks = (self.task(n, on_chunk.take_present, indices) for n, indices in drawn.items())
+        return joined(computed(*tasks))
+
+    def distinct(self) -> Sample:
+        """Return each distinct row once, with the total weight of its copies."""
+        return joined(
+            computed(*(self.task(n, on_chunk.distinct) for n in self.occupied))
+        ).distinct()
+
+    def gather(self) -> Sample:
+        """Return all rows; for small data only."""
+        return self.take(np.arange(self.n_rows))
+
+    def split(self, values: Doubles) -> list[Doubles]:
+        """Split an array with one number per row by chunks."""
+        return np.split(values, self._firsts[1:])
+
+    def mean(self, column: Column) -> float:
+        """Return the weighted mean of a column."""
+        parts = enumerate(column.parts)
+        sums = computed(*(self.task(n, on_chunk.weighted_sum, part) for n, part in parts))
+        total, weight = np.sum(sums, axis=0)
+        return float(total / weight)
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the sample weights."""
+        return float(self.n_rows) if self.weight is None else self.weight.total
+
+    @property
+    def n_counted(self) -> float:
+        """The number of rows of positive weight; integer weights count as repetitions."""
+        if self.weight is None:
+            return float(self.n_rows)
+        return self.weight.total if self.weight.is_whole else float(self.weight.n_positive.sum())
+
+    @property
+    def occupied(self) -> list[int]:
+        """The numbers of the chunks that are not empty."""
+        return [number for number, length in enumerate(self._lengths) if length]
+
+    @property
+    def n_chunks(self) -> int:
+        """The number of chunks."""
+        return len(self._chunks)
+
+    def task(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task that calls ``function(chunk, *arguments)``."""
+        return on_workers(function, self._chunks[number], *arguments)
+
+    def _parts(self, column: Column | None) -> list[Any]:
+        return [None] * len(self._lengths) if column is None else column.parts
+
+    def _kept(self, tasks: Iterable[Any]) -> list[Any]:
+        """Return the tasks, persisted if the chunks fit in memory."""
+        return persisted(list(tasks)) if self._keeps else list(tasks)
+
+    def _at(
+        self, function: Callable[..., Any], indices: Indices, *arguments: Any
+    ) -> tuple[Any, ...]:
+        """Return the results of a function of a chunk and of indices in it, chunk by chunk."""
+        number = np.searchsorted(self._firsts, np.sort(indices), side="right") - 1
+        within = np.sort(indices) - self._firsts[number]
+        return computed(
+            *(
+                self.task(n, function, within[number == n], *arguments)
+                for n in np.unique(number).tolist()
+            )
+        )
+
+
+def joined(samples: Sequence[Sample]) -> Sample:
+    """Concatenate samples."""
+    weight = np.concatenate([sample.weight for sample in samples])
+    if is_sparse(samples[0].X):
+        return Sample(sparse.csr_array(sparse.vstack([s.X for s in samples], format="csr")), weight)
+    return Sample(np.concatenate([sample.X for sample in samples]), weight)
+
+
+def memory_for_chunks() -> float:
+    """Return the memory of the workers in bytes, or of this machine if there are none."""
+    client = current_client()
+    if client is None:
+        return float(memory())
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return float(sum(worker["memory_limit"] or np.inf for worker in workers))
+
+
+def _ranks(indices: Indices) -> Indices:
+    """Return the rank of each index in sorted order."""
+    return np.argsort(np.argsort(indices, kind="stable"), kind="stable")

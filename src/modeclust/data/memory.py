@@ -1,0 +1,335 @@
+"""A dataset in the memory of this machine, or mapped into it from a file."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, NamedTuple, Self, TypeVar
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.random import sample_without_replacement
+
+from modeclust.compiled import compiled
+from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
+from modeclust.data.dataset import P, Pass
+from modeclust.data.reading import (
+    CentroidLayouts,
+    Centroids,
+    Floats,
+    compiled_form,
+    is_sparse,
+    row_count,
+    squared_distance,
+)
+from modeclust.data.rescaling import working_dtype
+from modeclust.data.sample import Sample, equal_rows, keys_of
+
+T = TypeVar("T")
+
+NOTHING = np.empty(0)
+
+
+class PassState(NamedTuple):
+    """What a dataset keeps of its rows between passes."""
+
+    labels: npt.NDArray[np.int32]
+    states: dict[int, BlockState]  # by the first row of each block; hold views of the labels
+
+
+class MemoryDataset:
+    """The rows of an ndarray, a CSR matrix or a memory-mapped file.
+
+    Use it as a context manager: its threads end with the context.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features), or CSR matrix in canonical form
+        Finite numbers. Float32 and float64 in C order are read in place. Anything else is
+        converted block by block.
+    weight : ndarray of shape (n_rows,), optional
+        Sample weights q >= 0; 1 by default.
+    scale : ndarray of shape (n_rows,), optional
+        Local scales s > 0; 1 by default. `set_scale` gives them later.
+    n_clusters : int, default=1
+        Number of centroids of the passes; it determines the block size.
+    n_jobs : int, optional
+        Number of threads, as `thread_count` understands it.
+    block_size : int, optional
+        Number of rows per block, for passes that take long per row.
+    n_blocks : int, default=16
+        Number of blocks to aim for, to keep all threads busy.
+    first_row : int, default=0
+        Index of the first row, if these rows are a part of a larger dataset.
+    pass_state : PassState, optional
+        The state of an earlier dataset with the same rows.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        *,
+        weight: npt.NDArray[np.float64] | None = None,
+        scale: npt.NDArray[np.float64] | None = None,
+        n_clusters: int = 1,
+        n_jobs: int | None = None,
+        block_size: int | None = None,
+        n_blocks: int = 16,
+        first_row: int = 0,
+        pass_state: PassState | None = None,
+    ) -> None:
+        self.is_sparse = is_sparse(X)
+        self.dtype = working_dtype(X.dtype)
+        self.X = X
+        self.n_rows, self.n_features = X.shape
+        self.weight = NOTHING if weight is None else weight
+        self.set_scale(scale)
+        row_length = X.nnz / self.n_rows if self.is_sparse else None
+        size = block_size or rows_per_block(
+            self.n_rows, self.n_features, n_clusters, row_length, n_blocks
+        )
+        self._edges = list(block_edges(self.n_rows, size))
+        self._first_row = first_row
+        self.pass_state = pass_state or self._new_pass_state()
+        self._n_threads = min(thread_count(n_jobs), len(self._edges))
+        self._pool: ThreadPoolExecutor | None = None
+
+    def _new_pass_state(self) -> PassState:
+        labels = np.full(self.n_rows, -1, dtype=np.int32)
+        states = {first: BlockState.of(labels[first:last]) for first, last in self._edges}
+        return PassState(labels, states)
+
+    def __enter__(self) -> Self:
+        if self._n_threads > 1:
+            self._pool = ThreadPoolExecutor(self._n_threads)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the sample weights."""
+        return float(self.weight.sum()) if self.weight.size else float(self.n_rows)
+
+    def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
+        """Set the local scales; None stands for 1."""
+        self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
+        self._negligible = negligible_excess(self.weight, self.inverse_squared_scale)
+
+    def set_relative_scale(self, scale: npt.NDArray[np.float64]) -> float:
+        """Set the local scales, divided by their weighted mean, and return that mean."""
+        mean = float(np.average(scale, weights=self.weight if self.weight.size else None))
+        self.set_scale(scale / mean)
+        return mean
+
+    def run(self, pass_: Pass[P]) -> P:
+        """Run a pass over all rows, and return its merged result."""
+
+        def add(block: Block) -> P:
+            partial_sums = pass_.start()
+            pass_.add(block, partial_sums)
+            return partial_sums
+
+        total: P | None = None
+
+        def merge(partial_sums: P) -> None:
+            nonlocal total
+            if total is None:
+                total = partial_sums
+            else:
+                total.merge(partial_sums)
+
+        self._for_each_block(add, merge)
+        return pass_.start() if total is None else total
+
+    def labels(self) -> npt.NDArray[np.int32]:
+        """Return the label of each row by the last pass that assigned labels."""
+        return self.pass_state.labels.copy()
+
+    def labels_at(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return the labels of the rows at `indices`."""
+        return self.pass_state.labels[indices]
+
+    def take(self, indices: npt.NDArray[np.int64]) -> Sample:
+        """Return the rows at `indices` with their weights."""
+        weight = self.weight[indices] if self.weight.size else np.ones(len(indices))
+        X = self.X[indices]
+        return Sample(X if self.is_sparse else np.asarray(X, dtype=self.dtype), weight)
+
+    def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
+        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
+        present = self._present()
+        if n_rows < len(present):
+            # Takes memory only for the rows that are drawn.
+            drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
+            present = present[np.sort(drawn)]
+        return self.take(present)
+
+    def distinct(self) -> Sample:
+        """Return each distinct row once, with the total weight of its copies.
+
+        It reads all rows but copies few. Use it where a sample has too few distinct rows.
+        """
+        parts: list[npt.NDArray[np.float64]] = []
+        self._for_each_block(lambda block: keys_of(block.X, self.n_features), parts.append)
+        keys = np.concatenate(parts)
+        present = self._present()
+        _, first, kind = np.unique(keys[present], return_index=True, return_inverse=True)
+        # A few rows may share the key of another row without being equal to it.
+        others = [
+            present[rows][~equal_rows(self.X[present[rows]], self.X[present[first[kind[rows]]]])]
+            for rows in map(np.arange, *zip(*block_edges(len(present), 4096), strict=True))
+        ]
+        other = np.concatenate(others)
+        same = np.isin(present, other, invert=True)
+        weight = self.weight[present] if self.weight.size else np.ones(len(present))
+        totals = np.bincount(kind[same], weights=weight[same], minlength=len(first))
+        indices = np.concatenate([present[first], other])
+        weights = np.concatenate([totals, self.take(other).weight])
+        return Sample(self.take(indices).X, weights).distinct()
+
+    def _present(self) -> npt.NDArray[np.int64]:
+        """Return the indices of the rows of positive weight; others count as missing."""
+        return np.flatnonzero(self.weight) if self.weight.size else np.arange(self.n_rows)
+
+    def distances(self, centroids: npt.NDArray[np.float64]) -> Floats:
+        """Return the distance of each row to each centroid, (n_rows, K)."""
+        layouts = CentroidLayouts(centroids)
+        out = np.empty((self.n_rows, len(centroids)), dtype=self.dtype)
+
+        def measure(block: Block) -> None:
+            _fill_distances(block.X, layouts.suiting(block.X, n_searched=0), out[block.rows])
+
+        self._for_each_block(measure, lambda _: None)
+        if np.isinf(out.max(initial=0.0)):
+            far = np.flatnonzero(np.isinf(out).any(axis=1))
+            with np.errstate(over="ignore"):
+                out[far] = _far_distances(self.take(far).dense(), centroids)
+        return out
+
+    def _for_each_block(self, work: Callable[[Block], T], take: Callable[[T], Any]) -> None:
+        """Call `work` on each block, and `take` on the results in the order of the blocks."""
+        if self._pool is None:
+            for edges in self._edges:
+                take(work(self._block(*edges)))
+            return
+        lock = Lock()
+        edges_left = iter(enumerate(self._edges))
+        done: dict[int, T] = {}
+        n_taken = 0
+
+        def run() -> None:
+            nonlocal n_taken
+            while True:
+                with lock:
+                    number, edges = next(edges_left, (0, None))
+                if edges is None:
+                    return
+                result = work(self._block(*edges))
+                with lock:
+                    done[number] = result
+                    while n_taken in done:
+                        take(done.pop(n_taken))
+                        n_taken += 1
+
+        # One task per thread, not per block: each thread takes the next block that is left.
+        for task in [self._pool.submit(run) for _ in range(self._n_threads)]:
+            task.result()
+
+    def _block(self, first: int, last: int) -> Block:
+        rows = slice(first, last)
+        return Block(
+            start=self._first_row + first,
+            X=compiled_form(self.X, rows, self.dtype),
+            weight=self.weight[rows],
+            inverse_squared_scale=self.inverse_squared_scale[rows],
+            state=self.pass_state.states[first],
+            negligible=self._negligible,
+        )
+
+
+def negligible_excess(
+    weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
+) -> float:
+    """Return how far t must be above the smallest t for a row to be negligible.
+
+    At 100, a gaussian weight is exp(-50) of the largest: a million such rows do not change the
+    last bit of the sum. Unequal sample weights and scales raise the limit, up to 600, beyond which
+    `exp` underflows.
+    """
+    return min(100.0 + weight_spread(weight, inverse_squared_scale), 600.0)
+
+
+def weight_spread(
+    weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
+) -> float:
+    """Return the largest difference of t that sample weights and scales can compensate."""
+    spread = 0.0
+    for factors in (weight, inverse_squared_scale):
+        positive = factors[factors > 0]
+        if positive.size:
+            spread += float(np.log(positive.max()) - np.log(positive.min()))
+    return 2.0 * spread
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for.
+
+    None means every core, or ``OMP_NUM_THREADS`` where it is set, as for scikit-learn's
+    `KMeans`; this keeps nested parallelism (a grid search in processes) from taking more
+    than its share. -1 means every core, -2 all but one.
+    """
+    if n_jobs is None:
+        # OpenMP takes a list, one number for each level of nesting.
+        wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+        return int(wanted) if wanted.isdecimal() and int(wanted) > 0 else int(joblib.cpu_count())
+    return int(joblib.effective_n_jobs(n_jobs))
+
+
+@contextmanager
+def parallel_map(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Yield a function like `map` that runs in threads and keeps the order of the items."""
+    if n_threads == 1:
+        yield map
+        return
+    pool = ThreadPoolExecutor(n_threads)
+
+    def map_in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
+        waiting: deque[Future[T]] = deque()
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+    try:
+        yield map_in_threads
+    finally:
+        # Tasks are left only after an error or an interrupt.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _far_distances(
+    rows: npt.NDArray[np.float64], centroids: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return distances whose squares overflow."""
+    unit = np.abs(rows).max(axis=1, keepdims=True)
+    near = rows / unit
+    columns = [np.linalg.norm(near - centroid / unit, axis=1) for centroid in centroids]
+    distances: npt.NDArray[np.float64] = np.stack(columns, axis=1) * unit
+    return distances
+
+
+@compiled
+def _fill_distances(X: Any, centroids: Centroids, out: Any) -> None:
+    """Write |x_i - c_k| to out (n, K)."""
+    for i in range(row_count(X)):
+        for k in range(out.shape[1]):
+            out[i, k] = np.sqrt(squared_distance(X, i, centroids.rows, centroids.norms, k))

@@ -1,0 +1,147 @@
+"""Rescaling of the rows, so that distances between them are well conditioned."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.data.reading import is_sparse
+
+# With an offset this many times the spread, a squared distance loses six digits.
+LARGEST_OFFSET = 1e3
+# Between these, products of float32 rows and bounds in float32 do not overflow.
+SMALLEST_SCALE, LARGEST_SCALE = 1e-12, 1e12
+
+
+def working_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return the dtype in which rows of `dtype` are read: float32 stays, the rest is float64."""
+    return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
+
+
+@dataclass(frozen=True)
+class Rescaling:
+    """A linear map between the user's rows x and the internal rows x': x = offset + scale * x'.
+
+    Most data need none: the offset is None, the scale is 1, and nothing is copied. Otherwise the
+    scale is a power of two, and only an offset that is much larger than the spread is subtracted.
+    Both operations are exact.
+    """
+
+    offset: npt.NDArray[np.float64] | None = None
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, X: Any) -> Self:
+        """Return the rescaling for the dense or CSR rows `X`."""
+        return cls.from_limits(*column_limits(X), is_sparse(X), X.dtype)
+
+    @classmethod
+    def from_limits(
+        cls,
+        lowest: npt.NDArray[np.float64],
+        highest: npt.NDArray[np.float64],
+        are_sparse: bool,
+        dtype: npt.DTypeLike,
+    ) -> Self:
+        """Return the rescaling for rows with these minima and maxima of the columns."""
+        largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
+        reach = float(np.max(highest / 2 - lowest / 2))
+        _check_diagonal(highest / 2 - lowest / 2, reach, working_dtype(dtype))
+        if are_sparse:
+            return cls(scale=_safe_scale(largest))  # a shift would fill its zeros
+        if reach == 0 or largest / LARGEST_OFFSET <= reach:
+            return cls(scale=_safe_scale(largest))
+        middle = (lowest / 2 + highest / 2).astype(working_dtype(dtype)).astype(np.float64)
+        middle[np.abs(middle) / LARGEST_OFFSET <= reach] = 0.0
+        return cls(middle, _safe_scale(reach))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether internal and original rows are the same."""
+        return self.offset is None and self.scale == 1.0
+
+    def to_internal(self, points: Any) -> Any:
+        """Rescale the user's points or CSR rows; memory-mapped rows are rescaled when read."""
+        if self.is_identity:
+            return points
+        if isinstance(points, np.memmap):
+            return RescaledRows(points, self)
+        dtype = working_dtype(points.dtype)
+        if is_sparse(points):
+            scaled = points.copy()
+            scaled.data = (points.data / self.scale).astype(dtype)
+            return scaled
+        offset = np.zeros(1) if self.offset is None else self.offset
+        internal = np.subtract(points, offset.astype(dtype), dtype=dtype)
+        internal /= self.scale
+        return internal
+
+    def bandwidth_to_internal(
+        self, bandwidth: Any, factor: float = 1.0, *, limits: tuple[float, float]
+    ) -> Any:
+        """Rescale the user's bandwidths and multiply them by `factor`; check the limits."""
+        with np.errstate(over="ignore", under="ignore"):
+            internal = np.asarray(bandwidth, np.float64) / self.scale * factor
+        lowest, highest = limits
+        if np.any((internal >= highest) & np.isfinite(bandwidth)):
+            raise ValueError(
+                f"bandwidth={bandwidth!r} is too large for rows as small as these; pass one nearer "
+                "to the distances between them, or np.inf to KModes for K-means."
+            )
+        if np.any(internal <= lowest):
+            raise ValueError(
+                f"bandwidth={bandwidth!r} is too small for rows as large as these; pass one nearer "
+                "to the distances between them."
+            )
+        return internal
+
+    def to_original(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return internal points in the units of the user's data."""
+        if self.is_identity:
+            return points
+        scaled = points * self.scale
+        return scaled if self.offset is None else scaled + self.offset
+
+
+class RescaledRows:
+    """A memory-mapped array whose rows are rescaled when they are read."""
+
+    def __init__(self, rows: Any, rescaling: Rescaling) -> None:
+        self._rows = rows
+        self._rescaling = rescaling
+        self.shape = rows.shape
+        self.dtype = working_dtype(rows.dtype)
+
+    def __getitem__(self, indices: Any) -> Any:
+        return self._rescaling.to_internal(np.asarray(self._rows[indices]))
+
+
+def is_mapped(X: Any) -> bool:
+    """Return whether `X` is memory-mapped, and so has to be read in parts."""
+    return isinstance(X, np.memmap | RescaledRows)
+
+
+def _check_diagonal(half: npt.NDArray[np.float64], reach: float, dtype: np.dtype[Any]) -> None:
+    """Refuse rows whose distances overflow; `half` is half their range in each column."""
+    largest = np.finfo(dtype).max
+    if reach > 0 and reach > largest / (2 * np.linalg.norm(half / reach)):
+        raise ValueError(
+            f"X must hold smaller numbers: rows reach {reach:.3g} to either side of the middle, "
+            f"and distances between them must be below {largest:.3g}; divide X by "
+            f"{2 * np.ceil(np.sqrt(len(half))):.0f}."
+        )
+
+
+def _safe_scale(reach: float) -> float:
+    if reach == 0 or SMALLEST_SCALE <= reach <= LARGEST_SCALE:
+        return 1.0
+    return float(2.0 ** np.floor(np.log2(reach)))
+
+
+def column_limits(X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the minimum and the maximum of each column."""
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    if is_sparse(X):
+        lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+    return np.asarray(lowest, dtype=np.float64), np.asarray(highest, dtype=np.float64)

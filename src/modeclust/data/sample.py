@@ -1,0 +1,80 @@
+"""Some rows with their weights, in an order that does not depend on the data's order."""
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from modeclust.data.reading import Csr, Floats, compiled_form, is_sparse, row_keys
+
+
+class Sample(NamedTuple):
+    """Some rows, dense or CSR, and the weight of each."""
+
+    X: Any
+    weight: npt.NDArray[np.float64]
+
+    def dense(self) -> npt.NDArray[np.float64]:
+        """Return the rows as a float64 array."""
+        X = self.X.toarray() if is_sparse(self.X) else self.X
+        return np.asarray(X, dtype=np.float64)
+
+    def distinct(self, *, in_place: bool = False) -> "Sample":
+        """Return each distinct row once, with the total weight of its copies, ordered by key.
+
+        The result is the same for a row of weight 2 and for the row twice, for any order of the
+        rows, and for dense and CSR rows. With `in_place` it reuses the memory of this sample, which
+        is overwritten.
+        """
+        keys = keys_of(compiled_form(self.X), self.X.shape[1])
+        order = np.argsort(keys, kind="stable")
+        alike = keys[order][1:] == keys[order][:-1]
+        repeats = self._repeats(order, alike)
+        if np.any(alike & ~repeats):
+            # Different rows share a key: order them by their numbers.
+            run = np.concatenate([alike, [False]]) | np.concatenate([[False], alike])
+            numbers = Sample(self.X[order[run]], self.weight).dense()
+            order[run] = order[run][np.lexsort((*numbers.T[::-1], keys[order[run]]))]
+            repeats = self._repeats(order, alike)
+        first = np.flatnonzero(np.concatenate([[True], ~repeats]))
+        weight = np.add.reduceat(self.weight[order], first)
+        take = _take_in_place if in_place and not is_sparse(self.X) else operator.getitem
+        return Sample(take(self.X, order[first]), weight)
+
+    def _repeats(
+        self, order: npt.NDArray[np.int64], alike: npt.NDArray[np.bool_]
+    ) -> npt.NDArray[np.bool_]:
+        """Return which rows, in this order, are equal to the next one; only `alike` ones can."""
+        repeats = np.zeros(len(alike), dtype=np.bool_)
+        indices = np.flatnonzero(alike)
+        repeats[indices] = equal_rows(self.X[order[indices + 1]], self.X[order[indices]])
+        return repeats
+
+
+def _take_in_place(X: Floats, rows: npt.NDArray[np.int64]) -> Floats:
+    """Return some rows of `X` in its own memory: a copy would take as much once more."""
+    for first in range(0, X.shape[1], 64):
+        columns = slice(first, first + 64)
+        X[: len(rows), columns] = X[rows, columns]
+    return X[: len(rows)]
+
+
+def equal_rows(X: Any, Y: Any) -> npt.NDArray[np.bool_]:
+    """Return where the rows of `X` and `Y`, both dense or both CSR, are equal."""
+    if not is_sparse(X):
+        return np.asarray((X == Y).all(axis=1))
+    differences = sparse.csr_array(X != Y)
+    differences.eliminate_zeros()
+    return np.asarray(np.diff(differences.indptr) == 0)
+
+
+def keys_of(X: Floats | Csr, n_features: int) -> npt.NDArray[np.float64]:
+    """Return a number for each row: equal for equal rows, dense or CSR.
+
+    It is the row's product with a fixed vector of random numbers, so that different rows differ
+    in it, and its order is kept where all rows are shifted or scaled.
+    """
+    directions = np.random.RandomState(0).uniform(0.5, 1.5, n_features)
+    return np.asarray(row_keys(X, directions))

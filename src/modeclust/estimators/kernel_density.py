@@ -1,0 +1,135 @@
+"""The kernel density of a user's checked data."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.algorithms.mean_shift import Density
+from modeclust.data.blas import single_blas_thread
+from modeclust.data.memory import MemoryDataset, parallel_map, thread_count, weight_spread
+from modeclust.data.reading import FEWEST_FOR_PRODUCTS, is_sparse
+from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.shift_pass import LARGEST_NORM, LEAF
+from modeclust.data.spatial_order import spatial_order
+from modeclust.kernels import KERNELS
+from modeclust.validation import Doubles, check_n_jobs
+
+# Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
+N_BLOCKS, FEWEST_ROWS = 16, 1024
+# Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
+LIMITS = 1e-100, 1e100
+NO_ORDER = np.empty(0, dtype=np.intp)
+
+
+class OpenKernelDensity(NamedTuple):
+    """A kernel density of rescaled rows, ready for mean-shift."""
+
+    density: (
+        Density  # local scales are divided by their mean, and the bandwidth is multiplied by it
+    )
+    X: Any  # the rows
+    rescaling: Rescaling
+    mean_scale: float
+
+    def bandwidth_to_original(self, bandwidth: float) -> float:
+        """Return an internal bandwidth in the user's units."""
+        return bandwidth / self.mean_scale * self.rescaling.scale
+
+
+@dataclass(frozen=True)
+class KernelDensity:
+    """Rows in an order that suits mean-shift, with their weights and scales."""
+
+    X: Any
+    weight: Doubles | None
+    scale: Doubles | None
+    order: npt.NDArray[np.intp]  # the index that each of the rows had
+
+    @classmethod
+    def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
+        """Return the density of checked rows, which are copied into memory."""
+        if is_sparse(X) or X.shape[1] >= FEWEST_FOR_PRODUCTS:
+            order = np.arange(X.shape[0])
+            rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
+        else:
+            order = spatial_order(np.asarray(X), LEAF)
+            rows = np.asarray(X, dtype=working_dtype(X.dtype))[order]
+        return cls(
+            rows,
+            None if weight is None else weight[order],
+            None if scale is None else scale[order],
+            order,
+        )
+
+    @contextmanager
+    def open(
+        self, kernel: str, bandwidth: float, n_jobs: int | None
+    ) -> Iterator[OpenKernelDensity]:
+        """Open the density at a bandwidth, which is in the user's units."""
+        check_n_jobs(n_jobs)
+        rescaling = Rescaling.of(self.X)
+        inner = self.bandwidth_to_internal(bandwidth, rescaling)
+        n_rows = self.X.shape[0]
+        size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
+        # The sums of a point are dense. To merge them would take longer than to process sparse
+        # rows: threads share the points, not the rows.
+        in_one = is_sparse(self.X)
+        with (
+            MemoryDataset(
+                rescaling.to_internal(self.X),
+                weight=self.weight,
+                scale=None if self.scale is None else self.scale / self.mean_scale,
+                n_jobs=n_jobs,
+                block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
+            ) as dataset,
+            parallel_map(thread_count(n_jobs) if in_one else 1) as map_parts,
+            single_blas_thread(),
+        ):
+            scales = dataset.inverse_squared_scale
+            largest_norm = _largest_norm(dataset.X)
+            if dataset.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
+                raise ValueError(
+                    f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
+                    f"{np.sqrt(largest_norm) * rescaling.scale:.6g}; pass dense rows."
+                )
+            density = Density(
+                dataset,
+                KERNELS[kernel],
+                float(inner),
+                weight=dataset.total_weight,
+                precision=float(scales.max()) if scales.size else 1.0,
+                spread=weight_spread(dataset.weight, scales),
+                largest_norm=largest_norm,
+                map_parts=map_parts,
+            )
+            yield OpenKernelDensity(density, dataset.X, rescaling, self.mean_scale)
+
+    @property
+    def mean_scale(self) -> float:
+        """The mean of the local scales by the weights."""
+        return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
+
+    def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
+        """Return the user's bandwidths as internal ones."""
+        return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)
+
+    def in_first_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values of these rows in the order in which the rows were given."""
+        given = np.empty_like(values)
+        given[self.order] = values
+        return given
+
+
+def _largest_norm(X: Any) -> float:
+    """Return the largest squared norm of a row."""
+    if is_sparse(X):
+        return float(X.multiply(X).sum(axis=1).max())
+    parts = range(0, X.shape[0], 4096)
+    return max(
+        float(np.einsum("id,id->i", part, part, dtype=np.float64).max())
+        for part in (np.asarray(X[first : first + 4096]) for first in parts)
+    )

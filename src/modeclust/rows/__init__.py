@@ -1,1 +1,0 @@
-"""The data, wherever they live, and one pass over them."""

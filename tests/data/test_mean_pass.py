@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+import reference
+
+from modeclust.data.mean_pass import MeanPass
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.mode_pass import ModePass
+
+
+def test_four_points_and_a_pencil():
+    X = np.array([[0.0], [2.0], [5.0], [6.0]])
+    first, second = np.array([[1.0], [6.0]]), np.array([[4.0], [9.0]])
+    with MemoryDataset(X, weight=np.array([1.0, 2.0, 3.0, 0.0])) as rows:
+        sums = rows.run(MeanPass(first))
+        assert sums.counts.tolist() == [2, 1]  # of positive weight
+        assert sums.mass.tolist() == [3.0, 3.0]
+        assert sums.totals.tolist() == [[4.0], [15.0]]
+        assert sums.changed == 4
+        change = rows.run(MeanPass(second, after=first))
+        assert rows.labels().tolist() == [0, 0, 0, 0]
+    assert change.counts.tolist() == [1, -1]
+    assert change.mass.tolist() == [3.0, -3.0]
+    assert change.totals.tolist() == [[15.0], [-15.0]]
+    assert change.changed == 2
+    sums.merge(change)
+    assert sums.moved(second).tolist() == [[19.0 / 6.0], [9.0]]
+
+
+def test_rows_far_from_any_doubt_are_not_read(rng):
+    X = np.vstack([rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3)) + 50])
+    centroids = np.array([[0.0, 0.0, 0.0], [50.0, 50.0, 50.0]])
+    with MemoryDataset(X) as rows:
+        assert rows.run(MeanPass(centroids)).read == 2000
+        change = rows.run(MeanPass(centroids + 0.1, after=centroids))
+        assert (change.read, change.searched, change.changed) == (0, 0, 0)
+        assert not change.totals.any()
+
+
+@pytest.mark.parametrize("between", ["another pass", "other centroids", "nothing known"])
+def test_a_block_that_did_not_take_part_adds_all_its_rows(rng, between):
+    X = rng.normal(size=(500, 3))
+    centroids = X[:4].copy()
+    with MemoryDataset(X) as rows:
+        rows.run(MeanPass(centroids))
+        after = centroids
+        if between == "another pass":
+            rows.run(ModePass(centroids, 0, 1.0))
+        elif between == "other centroids":
+            after = centroids + 1.0
+        else:
+            after = None
+        sums = rows.run(MeanPass(centroids + 0.01, after=after))
+    assert sums.counts.sum() == 500
+    np.testing.assert_allclose(sums.totals.sum(axis=0), X.sum(axis=0))
+
+
+def test_bits_do_not_depend_on_the_number_of_threads(rng):
+    X = rng.normal(size=(40_000, 3)).astype(np.float32)
+    start = X[:9].astype(np.float64)
+    results = []
+    for n_jobs in (1, 2, 5):
+        with MemoryDataset(X, n_clusters=9, n_jobs=n_jobs) as rows:
+            sums = rows.run(MeanPass(start))
+            moved = sums.moved(start)
+            sums.merge(rows.run(MeanPass(moved, after=start)))
+            results.append((sums.totals.tobytes(), sums.mass.tobytes(), rows.labels().tobytes()))
+    assert results[0] == results[1] == results[2]
+    np.testing.assert_array_equal(
+        np.frombuffer(results[0][2], dtype=np.int32), reference.assign(X.astype(float), moved)
+    )
