@@ -21,6 +21,8 @@ PROCESS = os.getpid()
 # Beyond so many rows, of more than so many features, exact neighbours take long to find.
 MOST_EXACT_ROWS = 100_000
 MOST_TREE_FEATURES = 15
+# To start threads takes longer than to find the neighbours of so few rows.
+FEWEST_FOR_THREADS = 4096
 # Rows are looked up at most this many at a time.
 QUERIES = 1024
 
@@ -34,7 +36,9 @@ def nearest_rows(
 
     Queries come in parts; None stands for all rows of `X`, each not its own neighbour.
     """
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=1 if is_forked() else n_jobs).fit(X)
+    if is_forked() or X.shape[0] < FEWEST_FOR_THREADS:
+        n_jobs = 1
+    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
     # Squares of far rows may be beyond all numbers: they are as far as can be.
     with openmp_threads(), np.errstate(over="ignore"):
         parts = [search.kneighbors(part) for part in queries]

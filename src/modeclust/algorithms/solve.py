@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.algorithms.relaxation import Relaxation
-from modeclust.data.bounds import row_distances
+from modeclust._core import row_distances
 from modeclust.data.dataset import Dataset
 from modeclust.data.farthest_pass import FarthestPass
 from modeclust.data.mean_pass import MeanPass, MeanSums

@@ -171,28 +171,37 @@ void mean_block(const MeanPass& pass, RowRange range, void* memory, MeanSums& su
   });
 }
 
+template <class M>
+void half_gaps_in(const Centers& centers, double safe, int first, int last, double* out) {
+  const M* rows = static_cast<const M*>(centers.rows);
+  for (int k = first; k < last; k++) {
+    const M* c = rows + static_cast<std::int64_t>(centers.slot_of[k]) * centers.row_stride;
+    double nearest = __builtin_inf();
+    const M *x[4], *same[4] = {c, c, c, c};
+    for (int s = 0; s < centers.n_slots; s += 4) {
+      M squared[4];
+      for (int r = 0; r < 4; r++) x[r] = rows + static_cast<std::int64_t>(s + r) * centers.row_stride;
+      four_squared_distances<M, M, lanes<M>, -1, false>(x, same, centers.row_stride, 0, 0, squared);
+      for (int r = 0; r < 4; r++) {
+        const int other = centers.label_at[s + r];
+        const double value = static_cast<double>(squared[r]);
+        if (other >= 0 && other != k && value < nearest) nearest = value;
+      }
+    }
+    // Squares that are subnormal in float32 are no bound.
+    const bool usable = nearest > smallest_square && nearest < __builtin_inf();
+    out[k] = usable ? 0.5 * __builtin_sqrt(nearest) * safe : 0.0;
+  }
+}
+
 void half_gaps(const Centers& centers, bool single, int first, int last, double* out) {
   with_number(single, [&](auto number) {
     using T = decltype(number);
-    const T* rows = static_cast<const T*>(centers.rows);
     const double safe = 1.0 - own_distance_error<T>(centers.n_features) - 1e-9;
-    for (int k = first; k < last; k++) {
-      const T* c = rows + static_cast<std::int64_t>(centers.slot_of[k]) * centers.stride;
-      double nearest = __builtin_inf();
-      const T *x[4], *same[4] = {c, c, c, c};
-      for (int s = 0; s < centers.n_slots; s += 4) {
-        T squared[4];
-        for (int r = 0; r < 4; r++) x[r] = rows + static_cast<std::int64_t>(s + r) * centers.stride;
-        four_squared_distances<T, lanes<T>, -1, false>(x, same, centers.stride, 0, 0, squared);
-        for (int r = 0; r < 4; r++) {
-          const int other = centers.label_at[s + r];
-          const double value = static_cast<double>(squared[r]);
-          if (other >= 0 && other != k && value < nearest) nearest = value;
-        }
-      }
-      // Squares that are subnormal in float32 are no bound.
-      const bool usable = nearest > smallest_square && nearest < __builtin_inf();
-      out[k] = usable ? 0.5 * __builtin_sqrt(nearest) * safe : 0.0;
+    if (sizeof(T) == 4 && centers.n_features >= fewest_single_features) {
+      half_gaps_in<float>(centers, safe, first, last, out);
+    } else {
+      half_gaps_in<double>(centers, safe, first, last, out);
     }
   });
 }

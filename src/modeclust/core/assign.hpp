@@ -8,20 +8,24 @@ namespace modeclust {
 
 // Rows of up to this many features are searched in transposed tiles, longer ones by products.
 constexpr int longest_short_row = 32;
+// Float32 rows of this many features and more are measured in float32, all others in doubles.
+constexpr int fewest_single_features = 64;
 // Squared distances that differ by less, relatively, are a tie; the lower label wins it.
 constexpr double tie = 1e-12;
 
 /// The centers of a pass, laid out for rows of number type T.
 ///
-/// Centers are rounded to T first: labels, distances and bounds are those of the rounded centers.
+/// Where rows are measured in float32, centers are rounded to it first: labels, distances and
+/// bounds are those of the rounded centers.
 /// Groups of centers that are near each other take slots next to each other.
 struct Centers {
   int n_clusters = 0, n_features = 0;
   int n_slots = 0;                    // K rounded up to whole vectors of T
   int stride = 0;                     // D rounded up to whole vectors of T
-  const double* exact = nullptr;      // (K, D) by label, the rounded centers as doubles
-  const void* rows = nullptr;         // (n_slots, stride) in T by slot, zeros beyond
-  const void* shifted = nullptr;      // the same less `shift`; only for short rows
+  const double* exact = nullptr;      // (K, D) by label
+  const void* rows = nullptr;         // (n_slots, row_stride) by slot, in the type of distances
+  int row_stride = 0;
+  const void* shifted = nullptr;      // (n_slots, stride) in T by slot, less `shift`
   const void* panels = nullptr;       // (n_slots / lanes, D, lanes) in T by slot, less `shift`
   const void* offsets = nullptr;      // (n_slots,) in T: the score of a center is offset - 2 x.c
   const void* shift = nullptr;        // (stride,) in T, the mean of the centers

@@ -251,7 +251,7 @@ void Assignment::end(double lower_sum) {
 }
 
 nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth,
-                                 bool reassign, double also_at, double negligible) {
+                                 bool reassign, double also_at) {
   check_centers(centers);
   const std::size_t K = centers.shape(0), D = centers.shape(1);
   if (kernel < 0 || kernel > 3) throw nb::value_error("kernel must be a number from 0 to 3.");
@@ -287,7 +287,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     pass.inverse_squared_bandwidth = inverse_squared_bandwidth;
     pass.also_at = also_at;
     pass.reassign = reassign;
-    pass.negligible = negligible;
+    pass.negligible = rows_.negligible;
     pass.first_row = rows_.first_row;
     run_mode_pass(pass, total);
     if (reassign) end(total.lower_sum);

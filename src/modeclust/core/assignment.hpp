@@ -18,7 +18,7 @@ class Assignment {
   explicit Assignment(Rows& rows);
 
   nb::object mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth, bool reassign,
-                       double also_at, double negligible);
+                       double also_at);
   nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
   nb::object labels(nb::handle owner);
   bool has_labels() const { return has_labels_; }

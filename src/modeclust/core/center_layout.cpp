@@ -71,7 +71,7 @@ void CenterLayout::set_centers(const double* centers, int n_clusters, const RowS
   const std::int64_t n = static_cast<std::int64_t>(n_clusters) * n_features_;
   exact_.resize(n);
   for (std::int64_t i = 0; i < n; i++) {
-    exact_[i] = single_ && !sparse_ ? static_cast<double>(static_cast<float>(centers[i])) : centers[i];
+    exact_[i] = is_rounded() ? static_cast<double>(static_cast<float>(centers[i])) : centers[i];
   }
   // The scores of CSR rows are float32 in any case.
   n_slots_ = static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
@@ -122,11 +122,21 @@ void CenterLayout::lay_out_sparse() {
   view_.largest_offset = largest;
 }
 
+template <class M>
+void CenterLayout::lay_out_rows() {
+  const std::int64_t D = n_features_, stride = padded<M>(D);
+  M* rows = cleared<M>(rows_, n_slots_ * stride);
+  for (int k = 0; k < n_clusters_; k++) {
+    std::copy_n(exact_.data() + k * D, D, rows + slot_of_[k] * stride);
+  }
+  view_.rows = rows;
+  view_.row_stride = static_cast<int>(stride);
+}
+
 template <class T>
 void CenterLayout::lay_out_dense() {
   const std::int64_t D = n_features_, K = n_clusters_, L = 64 / sizeof(T), stride = padded<T>(D);
   const bool is_short = D <= longest_short_row;
-  T* rows = cleared<T>(rows_, n_slots_ * stride);
   T* shifted = cleared<T>(shifted_, n_slots_ * stride);
   T* offsets = cleared<T>(offsets_, n_slots_);
   T* shift = cleared<T>(shift_, stride);
@@ -138,11 +148,9 @@ void CenterLayout::lay_out_dense() {
   double largest_norm = 0.0, largest_shifted = 0.0, largest_offset = 0.0;
   for (std::int64_t k = 0; k < K; k++) {
     const double* c = exact_.data() + k * D;
-    T* row = rows + slot_of_[k] * stride;
     T* moved = shifted + slot_of_[k] * stride;
     double norm = 0.0, shifted_norm = 0.0, product = 0.0;
     for (std::int64_t j = 0; j < D; j++) {
-      row[j] = static_cast<T>(c[j]);
       moved[j] = static_cast<T>(c[j] - static_cast<double>(shift[j]));
       const double m = static_cast<double>(moved[j]);
       norm += c[j] * c[j];
@@ -166,8 +174,12 @@ void CenterLayout::lay_out_dense() {
     }
     view_.panels = panels;
   }
+  if (is_rounded()) {
+    lay_out_rows<float>();
+  } else {
+    lay_out_rows<double>();
+  }
   view_.stride = static_cast<int>(stride);
-  view_.rows = rows;
   view_.shifted = shifted;
   view_.offsets = offsets;
   view_.shift = shift;

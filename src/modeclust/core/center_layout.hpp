@@ -29,6 +29,9 @@ class CenterLayout {
  private:
   template <class T>
   void lay_out_dense();
+  template <class M>
+  void lay_out_rows();
+  bool is_rounded() const { return single_ && !sparse_ && n_features_ >= fewest_single_features; }
   void lay_out_sparse();
 
   int n_clusters_ = 0, n_features_ = 0, n_slots_ = 0;

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "assignment.hpp"
@@ -69,7 +70,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int6
 }
 
 Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
-           std::optional<Vector> offset, double scale, int n_clusters, int threads,
+           std::optional<Vector> offset, double scale, bool swapped, int n_clusters, int threads,
            std::int64_t first)
     : n_threads(threads), first_row(first), offset_(std::move(offset)) {
   check(X.ndim() == 2, "X must be a matrix.");
@@ -86,6 +87,7 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   check(scale > 0.0, "scale must be > 0.");
   source.offset = offset_ ? offset_->data() : nullptr;
   source.scale = scale;
+  source.swapped = swapped;
   owners_.push_back(nb::cast(X));
   set_weights(std::move(weight), std::move(precision));
   divide(n_clusters);
@@ -202,26 +204,106 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
   return out;
 }
 
-nb::bytes Rows::digest() {
-  std::vector<std::uint64_t> states(2 * blocks.size(), 1);
+nb::tuple Rows::digest() {
+  // Weights are one-column rows.
+  const auto column = [&](const double* values) {
+    RowSource rows;
+    rows.n_rows = values ? n_rows() : 0;
+    rows.n_features = 1;
+    rows.data = reinterpret_cast<const char*>(values);
+    rows.row_stride = rows.column_stride = sizeof(double);
+    return rows;
+  };
+  const RowSource parts[3] = {source, column(weights.weight), column(weights.precision)};
+  std::vector<std::uint64_t> states[3];
   {
     nb::gil_scoped_release release;
-    parallel_for(threads_for(size()), static_cast<std::int64_t>(blocks.size()),
-                 [&](int, std::int64_t b) {
-                   const Buffer<double> row(n_features());
-                   kernels().digest(source, blocks[b], row.get(), &states[2 * b]);
-                 });
+    for (int part = 0; part < 3; part++) {
+      states[part].assign(2 * blocks.size(), 1);
+      if (parts[part].n_rows == 0) continue;
+      parallel_for(threads_for(size()), static_cast<std::int64_t>(blocks.size()),
+                   [&](int, std::int64_t b) {
+                     const Buffer<double> row(n_features());
+                     kernels().digest(parts[part], blocks[b], row.get(), &states[part][2 * b]);
+                   });
+    }
   }
-  return nb::bytes(states.data(), states.size() * sizeof(states[0]));
+  const auto bytes = [&](int part) {
+    return nb::bytes(states[part].data(), states[part].size() * sizeof(std::uint64_t));
+  };
+  return nb::make_tuple(bytes(0), bytes(1), bytes(2));
 }
+
+namespace {
+
+/// totals / mass, and the rows of `otherwise` where there is no mass.
+nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Matrix otherwise) {
+  check(totals.shape(0) == mass.shape(0) && otherwise.shape(0) == mass.shape(0) &&
+            otherwise.shape(1) == totals.shape(1),
+        "totals, mass and otherwise must have the same shape.");
+  const std::size_t K = totals.shape(0), D = totals.shape(1);
+  auto out = new_matrix(static_cast<std::int64_t>(K), static_cast<std::int64_t>(D));
+  for (std::size_t k = 0; k < K; k++) {
+    const double m = mass.data()[k];
+    for (std::size_t j = 0; j < D; j++) {
+      out.data()[k * D + j] = m > 0.0 ? totals.data()[k * D + j] / m : otherwise.data()[k * D + j];
+    }
+  }
+  return out;
+}
+
+/// The distance between each two rows.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> row_distances(Matrix before, Matrix after) {
+  check(before.shape(0) == after.shape(0) && before.shape(1) == after.shape(1),
+        "before and after must have the same shape.");
+  const std::size_t K = before.shape(0), D = before.shape(1);
+  auto out = new_vector(static_cast<std::int64_t>(K));
+  for (std::size_t k = 0; k < K; k++) {
+    double squared = 0.0;
+    for (std::size_t j = 0; j < D; j++) {
+      const double d = after.data()[k * D + j] - before.data()[k * D + j];
+      squared += d * d;
+    }
+    out.data()[k] = std::sqrt(squared);
+  }
+  return out;
+}
+
+/// Adds sums at other references, at the smaller reference of each cluster.
+void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix totals,
+                     Vector other_reference, Vector other_mass, Matrix other_totals) {
+  const std::size_t K = totals.shape(0), D = totals.shape(1);
+  check(reference.shape(0) == K && mass.shape(0) == K && other_reference.shape(0) == K &&
+            other_mass.shape(0) == K && other_totals.shape(0) == K && other_totals.shape(1) == D,
+        "Sums that are merged must have the same shape.");
+  check(kernel >= 0 && kernel <= 3, "kernel must be a number from 0 to 3.");
+  ModeSums ours{}, theirs{};
+  ours.reference = reference.data();
+  ours.mass = mass.data();
+  ours.totals = totals.data();
+  theirs.reference = const_cast<double*>(other_reference.data());
+  theirs.mass = const_cast<double*>(other_mass.data());
+  theirs.totals = const_cast<double*>(other_totals.data());
+  MODECLUST_CHOOSE_TABLE(assign_kernels)
+      .merge(static_cast<KernelName>(kernel), ours, theirs, 0, static_cast<int>(K),
+             static_cast<std::int64_t>(D), static_cast<std::int64_t>(D),
+             static_cast<std::int64_t>(D));
+}
+
+}  // namespace
 
 void bind_rows(nb::module_& m) {
   using nb::arg;
+  m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"));
+  m.def("row_distances", &row_distances, arg("before"), arg("after"));
+  m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
+        arg("totals"), arg("other_reference"), arg("other_mass"), arg("other_totals"));
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
-                    double, int, int, std::int64_t>(),
+                    double, bool, int, int, std::int64_t>(),
            arg("X"), nb::kw_only(), arg("weight") = nb::none(), arg("precision") = nb::none(),
-           arg("offset") = nb::none(), arg("scale") = 1.0, arg("n_clusters") = 1,
+           arg("offset") = nb::none(), arg("scale") = 1.0, arg("swapped") = false,
+           arg("n_clusters") = 1,
            arg("n_threads") = 1, arg("first_row") = 0)
       .def(nb::init<AnyArray, AnyArray, AnyArray, int, std::optional<Vector>, std::optional<Vector>,
                     int, int, std::int64_t>(),
@@ -231,6 +313,8 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("n_rows", &Rows::n_rows)
       .def_prop_ro("n_features", &Rows::n_features)
       .def("set_precision", &Rows::set_precision, arg("precision").none())
+      .def_rw("negligible", &Rows::negligible)
+      .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })
       .def_prop_ro("labels",
                    [](nb::handle self) {
                      return nb::cast<Rows&>(self).assignment->labels(self);
@@ -238,13 +322,12 @@ void bind_rows(nb::module_& m) {
       .def(
           "mode_pass",
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
-             bool reassign, double also_at, double negligible) {
+             bool reassign, double also_at) {
             return rows.assignment->mode_pass(std::move(centers), kernel,
-                                              inverse_squared_bandwidth, reassign, also_at,
-                                              negligible);
+                                              inverse_squared_bandwidth, reassign, also_at);
           },
           arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
-          arg("also_at") = -1.0, arg("negligible") = 100.0)
+          arg("also_at") = -1.0)
       .def(
           "mean_pass",
           [](Rows& rows, Matrix centers, std::optional<Matrix> after) {

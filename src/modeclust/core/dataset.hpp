@@ -58,7 +58,7 @@ class Rows {
   ~Rows();
   /// Dense rows of any number type and strides.
   Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
-       std::optional<Vector> offset, double scale, int n_clusters, int n_threads,
+       std::optional<Vector> offset, double scale, bool swapped, int n_clusters, int n_threads,
        std::int64_t first_row);
   /// CSR rows in canonical form, float32 or float64.
   Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
@@ -70,12 +70,14 @@ class Rows {
   void set_precision(std::optional<Vector> precision);
 
   nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
-  nb::bytes digest();
+  /// Digests of the rows, of their weights and of their precisions, by blocks.
+  nb::tuple digest();
 
   RowSource source;
   RowWeights weights;
   int n_threads;
   std::int64_t first_row;        // the number of the first row, where these are a part of others
+  double negligible = 100.0;     // t this far above the smallest of a cluster makes no difference
   std::vector<RowRange> blocks;  // by the shape of the problem alone, not by the threads
   std::mutex mutex;              // one pass at a time
   std::unique_ptr<Assignment> assignment;

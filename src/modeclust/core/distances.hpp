@@ -1,8 +1,9 @@
 // Squared distances by differences: never |x|^2 - 2 x.c + |c|^2, which loses the digits that small
 // bandwidths and large offsets need.
 //
-// Float32 rows are measured in float32, to about (D / 16 + 4) units of 6e-8, relatively. Below
-// `smallest_square` squares may be subnormal in float32, and doubles are used.
+// Rows are measured in doubles, but float32 rows of 64 features and more in float32: to about
+// (D / 16 + 4) units of 6e-8, relatively, and twice as fast. Below `smallest_square` squares may be
+// subnormal in float32, and doubles are used there too.
 #pragma once
 
 #include "assign.hpp"
@@ -30,17 +31,35 @@ double exact_squared_distance(const T* x, const double* c, int n_features) {
   return sum_of_lanes(sum);
 }
 
+/// L numbers of a row in the type in which it is measured.
+template <class M, int L, class T>
+MODECLUST_INLINE Vec<M, L> load_measured(const T* x) {
+  if constexpr (sizeof(M) == sizeof(T)) {
+    return Vec<T, L>::load(x);
+  } else {
+    return to_doubles(Vec<T, L>::load(x));
+  }
+}
+template <class M, int L, class T>
+MODECLUST_INLINE Vec<M, L> load_first_measured(const T* x, int n) {
+  if constexpr (sizeof(M) == sizeof(T)) {
+    return Vec<T, L>::load_first(x, n);
+  } else {
+    return to_doubles(Vec<T, L>::load_first(x, n));
+  }
+}
+
 /// Squared distances of up to four rows to a center each. Bytes to prefetch are `ahead` of the rows.
 ///
 /// `whole` is the number of whole vectors of L where it is known at compile time, else -1.
-template <class T, int L, int whole, bool has_tail>
-MODECLUST_INLINE void four_squared_distances(const T* const* x, const T* const* c, int n_features,
-                                             std::int64_t ahead, std::int64_t stride, T* out) {
-  using V = Vec<T, L>;
+template <class T, class M, int L, int whole, bool has_tail>
+MODECLUST_INLINE void four_squared_distances(const T* const* x, const M* const* c, int n_features,
+                                             std::int64_t ahead, std::int64_t stride, M* out) {
+  using V = Vec<M, L>;
   V sum[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
   const auto add = [&](int j) __attribute__((always_inline)) {
     for (int r = 0; r < 4; r++) {
-      const V d = V::load(x[r] + j) - V::load(c[r] + j);
+      const V d = load_measured<M, L>(x[r] + j) - V::load(c[r] + j);
       sum[r] = sum[r] + d * d;
     }
   };
@@ -63,7 +82,7 @@ MODECLUST_INLINE void four_squared_distances(const T* const* x, const T* const* 
   }
   if constexpr (has_tail) {
     for (int r = 0; r < 4; r++) {
-      const V d = V::load_first(x[r] + j, n_features - j) - V::load(c[r] + j);
+      const V d = load_first_measured<M, L>(x[r] + j, n_features - j) - V::load(c[r] + j);
       sum[r] = sum[r] + d * d;
     }
   }
@@ -77,11 +96,11 @@ struct OwnRows {
   const std::int32_t* labels;  // by place
 };
 
-template <class T>
+template <class T, class M>
 MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>& tile, int place,
-                                     int label, T squared, double* out) {
+                                     int label, M squared, double* out) {
   double value = static_cast<double>(squared);
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(M) == 4) {
     if (value < smallest_square) [[unlikely]] {
       value = exact_squared_distance(tile.row(place),
                                      centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
@@ -91,23 +110,24 @@ MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>&
   out[place] = value;
 }
 
-template <class T, int L, int whole, bool has_tail>
+template <class T, class M, int L, int whole, bool has_tail>
 void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
                               std::int64_t ahead, double* out) {
-  const T* c0 = static_cast<const T*>(centers.rows);
+  const M* c0 = static_cast<const M*>(centers.rows);
   for (int m = 0; m < rows.n; m += 4) {
-    const T *x[4], *c[4];
+    const T* x[4];
+    const M* c[4];
     int places[4];
-    T squared[4];
+    M squared[4];
     const int n = rows.n - m < 4 ? rows.n - m : 4;
     for (int r = 0; r < 4; r++) {
       const int i = m + (r < n ? r : n - 1);
       places[r] = rows.places ? rows.places[i] : i;
       x[r] = tile.row(places[r]);
-      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) * centers.stride;
+      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) * centers.row_stride;
     }
-    four_squared_distances<T, L, whole, has_tail>(x, c, tile.n_features, ahead, tile.stride,
-                                                  squared);
+    four_squared_distances<T, M, L, whole, has_tail>(x, c, tile.n_features, ahead, tile.stride,
+                                                     squared);
     for (int r = 0; r < n; r++) {
       store_distance(centers, tile, places[r], rows.labels[places[r]], squared[r], out);
     }
@@ -117,17 +137,16 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
 template <class T, int D>
 void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
                                 const Centers& centers, double* out) {
-  const T* c0 = static_cast<const T*>(centers.rows);
+  const double* c0 = static_cast<const double*>(centers.rows);
   for (int m = 0; m < rows.n; m++) {
     const int place = rows.places ? rows.places[m] : m;
     const int label = rows.labels[place];
     const T* x = tile.row(place);
-    const T* c = c0 + static_cast<std::int64_t>(centers.slot_of[label]) * centers.stride;
-    T d[4] = {};
+    const double* c = c0 + static_cast<std::int64_t>(centers.slot_of[label]) * centers.row_stride;
+    double d[4] = {};
 #pragma GCC unroll 4
-    for (int j = 0; j < D; j++) d[j] = x[j] - c[j];
-    const T squared = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
-    store_distance(centers, tile, place, label, squared, out);
+    for (int j = 0; j < D; j++) d[j] = static_cast<double>(x[j]) - c[j];
+    out[place] = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
   }
 }
 
@@ -138,28 +157,33 @@ void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
 template <class T>
 void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
                    std::int64_t ahead, double* out) {
-  constexpr int L = lanes<T>;
   const int D = tile.n_features;
+  if (D >= fewest_single_features) {
+    constexpr int L = lanes<T>;
+    if (D % L == 0) return own_distances_by_vectors<T, T, L, -1, false>(tile, rows, centers, ahead, out);
+    return own_distances_by_vectors<T, T, L, -1, true>(tile, rows, centers, ahead, out);
+  }
   switch (D) {
     case 1: return own_distances_of_tiny_rows<T, 1>(tile, rows, centers, out);
     case 2: return own_distances_of_tiny_rows<T, 2>(tile, rows, centers, out);
     case 3: return own_distances_of_tiny_rows<T, 3>(tile, rows, centers, out);
     case 4: return own_distances_of_tiny_rows<T, 4>(tile, rows, centers, out);
-    case 8: return own_distances_by_vectors<T, 8, 1, false>(tile, rows, centers, 0, out);
-    case 16: return own_distances_by_vectors<T, L, 16 / L, false>(tile, rows, centers, 0, out);
-    case 24: return own_distances_by_vectors<T, 8, 3, false>(tile, rows, centers, 0, out);
-    case 32: return own_distances_by_vectors<T, L, 32 / L, false>(tile, rows, centers, 0, out);
+    case 8: return own_distances_by_vectors<T, double, 8, 1, false>(tile, rows, centers, 0, out);
+    case 16: return own_distances_by_vectors<T, double, 8, 2, false>(tile, rows, centers, 0, out);
+    case 24: return own_distances_by_vectors<T, double, 8, 3, false>(tile, rows, centers, 0, out);
+    case 32: return own_distances_by_vectors<T, double, 8, 4, false>(tile, rows, centers, 0, out);
     default: break;
   }
-  if (D < 8) return own_distances_by_vectors<T, 8, 0, true>(tile, rows, centers, 0, out);
-  if (D % L == 0) return own_distances_by_vectors<T, L, -1, false>(tile, rows, centers, ahead, out);
-  own_distances_by_vectors<T, L, -1, true>(tile, rows, centers, ahead, out);
+  if (D < 8) return own_distances_by_vectors<T, double, 8, 0, true>(tile, rows, centers, 0, out);
+  if (D % 8 == 0) return own_distances_by_vectors<T, double, 8, -1, false>(tile, rows, centers, 0, out);
+  own_distances_by_vectors<T, double, 8, -1, true>(tile, rows, centers, 0, out);
 }
 
 /// How much a squared distance of `own_distances` may be off by, relatively.
 template <class T>
 double own_distance_error(int n_features) {
-  const double unit = sizeof(T) == 4 ? 0x1p-24 : 0x1p-53;
+  const bool single = sizeof(T) == 4 && n_features >= fewest_single_features;
+  const double unit = single ? 0x1p-24 : 0x1p-53;
   return (n_features / 8.0 + 12.0) * unit;
 }
 

@@ -36,6 +36,7 @@ struct RowSource {
   std::int64_t n_rows = 0;
   int n_features = 0;
   NumberType type = NumberType::float64;
+  bool swapped = false;  // whether the bytes of each number are in the other order
   const char* data = nullptr;
   std::int64_t row_stride = 0, column_stride = 0;  // of dense rows, in bytes
   const double* offset = nullptr;                  // (D,) or null: x is (x - offset) / scale

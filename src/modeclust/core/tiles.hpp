@@ -31,12 +31,33 @@ MODECLUST_INLINE double from_half(std::uint16_t half) {
   return value;
 }
 
+template <class Number>
+MODECLUST_INLINE Number read_number(const char* from, bool swapped) {
+  unsigned char bytes[sizeof(Number)];
+  __builtin_memcpy(bytes, from, sizeof(Number));
+  if (swapped) {
+    for (std::size_t b = 0; b < sizeof(Number) / 2; b++) {
+      const unsigned char byte = bytes[b];
+      bytes[b] = bytes[sizeof(Number) - 1 - b];
+      bytes[sizeof(Number) - 1 - b] = byte;
+    }
+  }
+  Number value;
+  __builtin_memcpy(&value, bytes, sizeof(Number));
+  return value;
+}
+
 template <class From, class T>
-MODECLUST_INLINE void convert_row(const char* from, std::int64_t stride, int n, T* out) {
-  for (int j = 0; j < n; j++) {
-    From value;
-    __builtin_memcpy(&value, from + j * stride, sizeof(From));
-    out[j] = static_cast<T>(value);
+MODECLUST_INLINE void convert_row(const RowSource& source, const char* from, T* out) {
+  const std::int64_t stride = source.column_stride;
+  if (source.swapped) {
+    for (int j = 0; j < source.n_features; j++) {
+      out[j] = static_cast<T>(read_number<From>(from + j * stride, true));
+    }
+  } else {
+    for (int j = 0; j < source.n_features; j++) {
+      out[j] = static_cast<T>(read_number<From>(from + j * stride, false));
+    }
   }
 }
 
@@ -49,21 +70,20 @@ void read_row(const RowSource& source, std::int64_t i, T* out) {
   switch (source.type) {
     case NumberType::float16:
       for (int j = 0; j < n; j++) {
-        std::uint16_t half;
-        __builtin_memcpy(&half, from + j * stride, 2);
+        const auto half = read_number<std::uint16_t>(from + j * stride, source.swapped);
         out[j] = static_cast<T>(from_half(half));
       }
       break;
-    case NumberType::float32: convert_row<float>(from, stride, n, out); break;
-    case NumberType::float64: convert_row<double>(from, stride, n, out); break;
-    case NumberType::int8: convert_row<std::int8_t>(from, stride, n, out); break;
-    case NumberType::int16: convert_row<std::int16_t>(from, stride, n, out); break;
-    case NumberType::int32: convert_row<std::int32_t>(from, stride, n, out); break;
-    case NumberType::int64: convert_row<std::int64_t>(from, stride, n, out); break;
-    case NumberType::uint8: convert_row<std::uint8_t>(from, stride, n, out); break;
-    case NumberType::uint16: convert_row<std::uint16_t>(from, stride, n, out); break;
-    case NumberType::uint32: convert_row<std::uint32_t>(from, stride, n, out); break;
-    case NumberType::uint64: convert_row<std::uint64_t>(from, stride, n, out); break;
+    case NumberType::float32: convert_row<float>(source, from, out); break;
+    case NumberType::float64: convert_row<double>(source, from, out); break;
+    case NumberType::int8: convert_row<std::int8_t>(source, from, out); break;
+    case NumberType::int16: convert_row<std::int16_t>(source, from, out); break;
+    case NumberType::int32: convert_row<std::int32_t>(source, from, out); break;
+    case NumberType::int64: convert_row<std::int64_t>(source, from, out); break;
+    case NumberType::uint8: convert_row<std::uint8_t>(source, from, out); break;
+    case NumberType::uint16: convert_row<std::uint16_t>(source, from, out); break;
+    case NumberType::uint32: convert_row<std::uint32_t>(source, from, out); break;
+    case NumberType::uint64: convert_row<std::uint64_t>(source, from, out); break;
   }
   if (source.offset) {
     for (int j = 0; j < n; j++) out[j] -= static_cast<T>(source.offset[j]);
@@ -83,7 +103,7 @@ struct DenseRows {
   /// Whether rows are read where they are.
   bool in_place() const {
     return (source.n_features == 1 || source.column_stride == sizeof(T)) && !source.offset &&
-           source.scale == 1.0 &&
+           source.scale == 1.0 && !source.swapped &&
            source.type == (sizeof(T) == 4 ? NumberType::float32 : NumberType::float64) &&
            source.row_stride % static_cast<std::int64_t>(sizeof(T)) == 0 &&
            reinterpret_cast<std::uintptr_t>(source.data) % sizeof(T) == 0;

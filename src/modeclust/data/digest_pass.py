@@ -1,14 +1,10 @@
-"""A pass that tells rows from others by a digest of what is in them."""
+"""A pass that tells data from other data by a digest of its rows."""
 
 import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from modeclust.data.blocks import Block
-from modeclust.data.reading import Csr, Floats
+from modeclust import _core
 
 
 @dataclass
@@ -20,24 +16,18 @@ class Digests:
     scale: bytes = b""
 
     def merge(self, other: "Digests") -> None:
-        """Add those of blocks that come next."""
+        """Add the digests of the rows that follow."""
         self.rows += other.rows
         self.weight += other.weight
         self.scale += other.scale
 
 
 class DigestPass:
-    """Digest each block; any number of threads gives the same bytes, other blocks do not."""
+    """Digest each block of rows; any number of threads gives the same bytes."""
 
-    def start(self) -> Digests:
-        """Return the digests of no blocks."""
-        return Digests()
-
-    def add(self, block: Block, digests: Digests) -> None:
-        """Add those of one block."""
-        digests.rows += digest(*_parts(block.X))
-        digests.weight += digest(block.weight)
-        digests.scale += digest(block.inverse_squared_scale)
+    def run(self, rows: _core.Rows) -> Digests:
+        """Return the digests of some rows."""
+        return Digests(*rows.digest())
 
 
 def digest(*parts: Any) -> bytes:
@@ -46,12 +36,3 @@ def digest(*parts: Any) -> bytes:
     for part in parts:
         state.update(part)
     return state.digest()
-
-
-def _parts(X: Floats | Csr) -> list[npt.NDArray[Any]]:
-    """Return the arrays that say what is in some rows; their lengths say where each ends."""
-    if not isinstance(X, Csr):
-        return [X]
-    inside = slice(X.indptr[0], X.indptr[-1])
-    lengths = np.diff(X.indptr).astype(np.int64)
-    return [lengths, X.indices[inside].astype(np.int64), X.data[inside]]

@@ -40,7 +40,6 @@ class FarthestPass(CentroidPass):
 
     def add(self, block: Block, farthest: Farthest) -> None:
         """Add one block's rows."""
-        block.state.check_labels()
         distances = np.empty(len(block.labels))
         every = np.arange(len(distances))
         layout = self._layouts.suiting(block.X, n_searched=0)

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
+from modeclust import _core
 from modeclust.compiled import compiled
 from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
+from modeclust.data.core_rows import core_rows
 from modeclust.data.dataset import P, Pass
 from modeclust.data.reading import (
     CentroidLayouts,
@@ -26,18 +28,11 @@ from modeclust.data.reading import (
     squared_distance,
 )
 from modeclust.data.rescaling import working_dtype
-from modeclust.data.sample import Sample, equal_rows, keys_of
+from modeclust.data.sample import Sample, equal_rows, row_keys
 
 T = TypeVar("T")
 
 NOTHING = np.empty(0)
-
-
-class PassState(NamedTuple):
-    """What a dataset keeps of its rows between passes."""
-
-    labels: npt.NDArray[np.int32]
-    states: dict[int, BlockState]  # by the first row of each block; hold views of the labels
 
 
 class MemoryDataset:
@@ -64,8 +59,8 @@ class MemoryDataset:
         Number of blocks to aim for, to keep all threads busy.
     first_row : int, default=0
         Index of the first row, if these rows are a part of a larger dataset.
-    pass_state : PassState, optional
-        The state of an earlier dataset with the same rows.
+    rows : modeclust._core.Rows, optional
+        The rows of an earlier dataset with the same data, with their labels and bounds.
     """
 
     def __init__(
@@ -79,13 +74,20 @@ class MemoryDataset:
         block_size: int | None = None,
         n_blocks: int = 16,
         first_row: int = 0,
-        pass_state: PassState | None = None,
+        rows: _core.Rows | None = None,
     ) -> None:
         self.is_sparse = is_sparse(X)
         self.dtype = working_dtype(X.dtype)
         self.X = X
         self.n_rows, self.n_features = X.shape
         self.weight = NOTHING if weight is None else weight
+        self.rows = rows or core_rows(
+            X,
+            weight=None if weight is None else np.ascontiguousarray(weight, np.float64),
+            n_clusters=n_clusters,
+            n_threads=thread_count(n_jobs),
+            first_row=first_row,
+        )
         self.set_scale(scale)
         row_length = X.nnz / self.n_rows if self.is_sparse else None
         size = block_size or rows_per_block(
@@ -93,14 +95,8 @@ class MemoryDataset:
         )
         self._edges = list(block_edges(self.n_rows, size))
         self._first_row = first_row
-        self.pass_state = pass_state or self._new_pass_state()
         self._n_threads = min(thread_count(n_jobs), len(self._edges))
         self._pool: ThreadPoolExecutor | None = None
-
-    def _new_pass_state(self) -> PassState:
-        labels = np.full(self.n_rows, -1, dtype=np.int32)
-        states = {first: BlockState.of(labels[first:last]) for first, last in self._edges}
-        return PassState(labels, states)
 
     def __enter__(self) -> Self:
         if self._n_threads > 1:
@@ -120,7 +116,8 @@ class MemoryDataset:
     def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
         """Set the local scales; None stands for 1."""
         self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
-        self._negligible = negligible_excess(self.weight, self.inverse_squared_scale)
+        self.rows.set_precision(None if scale is None else self.inverse_squared_scale)
+        self.rows.negligible = negligible_excess(self.weight, self.inverse_squared_scale)
 
     def set_relative_scale(self, scale: npt.NDArray[np.float64]) -> float:
         """Set the local scales, divided by their weighted mean, and return that mean."""
@@ -130,6 +127,8 @@ class MemoryDataset:
 
     def run(self, pass_: Pass[P]) -> P:
         """Run a pass over all rows, and return its merged result."""
+        if hasattr(pass_, "run"):
+            return pass_.run(self.rows)
 
         def add(block: Block) -> P:
             partial_sums = pass_.start()
@@ -150,11 +149,11 @@ class MemoryDataset:
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return the label of each row by the last pass that assigned labels."""
-        return self.pass_state.labels.copy()
+        return self.rows.labels.copy()
 
     def labels_at(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """Return the labels of the rows at `indices`."""
-        return self.pass_state.labels[indices]
+        return self.rows.labels[indices]
 
     def take(self, indices: npt.NDArray[np.int64]) -> Sample:
         """Return the rows at `indices` with their weights."""
@@ -176,9 +175,7 @@ class MemoryDataset:
 
         It reads all rows but copies few. Use it where a sample has too few distinct rows.
         """
-        parts: list[npt.NDArray[np.float64]] = []
-        self._for_each_block(lambda block: keys_of(block.X, self.n_features), parts.append)
-        keys = np.concatenate(parts)
+        keys = row_keys(self.rows)
         present = self._present()
         _, first, kind = np.unique(keys[present], return_index=True, return_inverse=True)
         # A few rows may share the key of another row without being equal to it.
@@ -249,8 +246,8 @@ class MemoryDataset:
             X=compiled_form(self.X, rows, self.dtype),
             weight=self.weight[rows],
             inverse_squared_scale=self.inverse_squared_scale[rows],
-            state=self.pass_state.states[first],
-            negligible=self._negligible,
+            state=BlockState.of(self.rows.labels[rows]),
+            negligible=self.rows.negligible,
         )
 
 

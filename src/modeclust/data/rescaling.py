@@ -107,14 +107,14 @@ class Rescaling:
 class RescaledRows:
     """A memory-mapped array whose rows are rescaled when they are read."""
 
-    def __init__(self, rows: Any, rescaling: Rescaling) -> None:
-        self._rows = rows
-        self._rescaling = rescaling
-        self.shape = rows.shape
-        self.dtype = working_dtype(rows.dtype)
+    def __init__(self, mapped: Any, rescaling: Rescaling) -> None:
+        self.mapped = mapped
+        self.rescaling = rescaling
+        self.shape = mapped.shape
+        self.dtype = working_dtype(mapped.dtype)
 
     def __getitem__(self, indices: Any) -> Any:
-        return self._rescaling.to_internal(np.asarray(self._rows[indices]))
+        return self.rescaling.to_internal(np.asarray(self.mapped[indices]))
 
 
 def is_mapped(X: Any) -> bool:

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import Csr, Floats, compiled_form, is_sparse, row_keys
+from modeclust import _core
+from modeclust.data.core_rows import core_rows
+from modeclust.data.reading import Floats, is_sparse
 
 
 class Sample(NamedTuple):
@@ -28,7 +30,7 @@ class Sample(NamedTuple):
         rows, and for dense and CSR rows. With `in_place` it reuses the memory of this sample, which
         is overwritten.
         """
-        keys = keys_of(compiled_form(self.X), self.X.shape[1])
+        keys = row_keys(core_rows(self.X))
         order = np.argsort(keys, kind="stable")
         alike = keys[order][1:] == keys[order][:-1]
         repeats = self._repeats(order, alike)
@@ -70,11 +72,10 @@ def equal_rows(X: Any, Y: Any) -> npt.NDArray[np.bool_]:
     return np.asarray(np.diff(differences.indptr) == 0)
 
 
-def keys_of(X: Floats | Csr, n_features: int) -> npt.NDArray[np.float64]:
+def row_keys(rows: _core.Rows) -> npt.NDArray[np.float64]:
     """Return a number for each row: equal for equal rows, dense or CSR.
 
-    It is the row's product with a fixed vector of random numbers, so that different rows differ
-    in it, and its order is kept where all rows are shifted or scaled.
+    It is the product of the row with a fixed vector of random numbers. So different rows differ in
+    it, and its order stays the same where all rows are shifted or scaled.
     """
-    directions = np.random.RandomState(0).uniform(0.5, 1.5, n_features)
-    return np.asarray(row_keys(X, directions))
+    return rows.keys(np.random.RandomState(0).uniform(0.5, 1.5, rows.n_features))

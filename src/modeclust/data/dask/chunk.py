@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from modeclust import _core
 from modeclust.data.dataset import pass_assigns
 from modeclust.data.mean_pass import MeanPass
-from modeclust.data.memory import MemoryDataset, PassState
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 from modeclust.data.sample import Sample
 from modeclust.kernels import GAUSSIAN
@@ -23,7 +24,7 @@ Indices = npt.NDArray[np.int64]
 
 # A process keeps the labels of at most this many fits.
 MAX_FITS = 4
-_pass_states: OrderedDict[str, dict[int, tuple[int, PassState]]] = OrderedDict()
+_kept_rows: OrderedDict[str, dict[int, tuple[int, _core.Rows]]] = OrderedDict()
 _lock = Lock()
 
 
@@ -55,7 +56,7 @@ class Chunk(NamedTuple):
         """Return the chunk with other local scales."""
         return self._replace(scale=np.asarray(scale, np.float64))
 
-    def open(self, pass_state: PassState | None = None) -> MemoryDataset:
+    def open(self, rows: _core.Rows | None = None) -> MemoryDataset:
         """Return a dataset of these rows."""
         return MemoryDataset(
             self.X,
@@ -65,7 +66,7 @@ class Chunk(NamedTuple):
             n_jobs=1,
             n_blocks=1,  # for the one thread
             first_row=self.first_row,
-            pass_state=pass_state,
+            rows=rows,
         )
 
     def present(self) -> Sample:
@@ -83,7 +84,7 @@ def run_pass(chunk: Chunk, job: tuple[Any, LabelVersion]) -> Any:
     pass_, labels = job
     dataset = _open_with_labels(chunk, labels, for_means=isinstance(pass_, MeanPass))
     partial_sums = dataset.run(pass_)
-    _keep_state(labels, chunk.number, labels.number + pass_assigns(pass_), dataset.pass_state)
+    _keep_state(labels, chunk.number, labels.number + pass_assigns(pass_), dataset.rows)
     return partial_sums
 
 
@@ -93,9 +94,9 @@ def _open_with_labels(
     """Open a chunk with its current labels; recompute them if they are not in the cache."""
     with _lock:
         # Removed from the cache: the state that an interrupted task leaves is not valid.
-        number, pass_state = _pass_states.get(labels.fit_id, {}).pop(chunk.number, (-1, None))
+        number, rows = _kept_rows.get(labels.fit_id, {}).pop(chunk.number, (-1, None))
     if number == labels.number:
-        return chunk.open(pass_state)
+        return chunk.open(rows)
     dataset = chunk.open()
     if labels.centroids is not None:
         mode_pass: Any = ModePass(labels.centroids, GAUSSIAN, inverse_squared_bandwidth=0.0)
@@ -103,25 +104,25 @@ def _open_with_labels(
     return dataset
 
 
-def _keep_state(labels: LabelVersion, chunk: int, number: int, pass_state: PassState) -> None:
+def _keep_state(labels: LabelVersion, chunk: int, number: int, rows: _core.Rows) -> None:
     with _lock:
-        _pass_states.setdefault(labels.fit_id, {})[chunk] = (number, pass_state)
-        _pass_states.move_to_end(labels.fit_id)
-        while len(_pass_states) > MAX_FITS:
-            _pass_states.popitem(last=False)
+        _kept_rows.setdefault(labels.fit_id, {})[chunk] = (number, rows)
+        _kept_rows.move_to_end(labels.fit_id)
+        while len(_kept_rows) > MAX_FITS:
+            _kept_rows.popitem(last=False)
 
 
 def drop_states(fit_id: str) -> None:
     """Remove the labels and bounds of a fit from the cache."""
     with _lock:
-        _pass_states.pop(fit_id, None)
+        _kept_rows.pop(fit_id, None)
 
 
 def labels_at(chunk: Chunk, indices: Indices, labels: LabelVersion) -> npt.NDArray[np.int32]:
     """Return the labels of the rows at `indices` of the chunk."""
     dataset = _open_with_labels(chunk, labels)
     found = dataset.labels_at(indices)
-    _keep_state(labels, chunk.number, labels.number, dataset.pass_state)
+    _keep_state(labels, chunk.number, labels.number, dataset.rows)
     return found
 
 
