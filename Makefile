@@ -1,6 +1,7 @@
 # Every target makes its own .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
+TOOLS := .venv/.tools
 INSTALLED := .venv/.installed
 BENCH_INSTALLED := .venv/.installed-bench
 DOCS_INSTALLED := .venv/.installed-docs
@@ -12,6 +13,14 @@ LOWEST_PYTHON ?= 3.11
 INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-url 2>/dev/null))
 WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
+# The core is compiled again when one of these changes, and only what changed.
+CORE := CMakeLists.txt $(wildcard cmake/*.cmake src/modeclust/core/*.?pp)
+EDITABLE := $(BIN)/pip install --quiet --no-build-isolation -Cbuild-dir='build/{wheel_tag}' --editable
+# Where the machine has no C++ compiler, that of the package ziglang compiles.
+COMPILER := $(or $(filter-out default,$(origin CXX)),$(shell for name in c++ g++ clang++; do command -v $$name || true; done))
+export MODECLUST_ZIG ?= $(if $(COMPILER),,1)
+ZIG := $(shell sed -n 's/^build.requires = \["\(ziglang[^"]*\)"\]$$/\1/p' pyproject.toml)
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow test-lowest coverage fuzz docs lint format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
 
@@ -20,17 +29,21 @@ help:  ## List the targets
 
 install: $(INSTALLED)  ## Make .venv with the library and all tools of development
 
-$(INSTALLED): pyproject.toml
+$(TOOLS): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.x")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --group build $(if $(MODECLUST_ZIG),'$(ZIG)')
+	@touch $@
+
+$(INSTALLED): $(TOOLS) $(CORE)
+	$(EDITABLE) '.[dev]'
 	@touch $@
 
 demo: $(INSTALLED)  ## Cluster the handwritten digits; ends with a page to explore
 	$(BIN)/python examples/digits.py
 
-$(BROWSER): $(INSTALLED)
+$(BROWSER): pyproject.toml | $(INSTALLED)
 	$(BIN)/python tests/browser.py
 	@touch $@
 
@@ -53,11 +66,11 @@ fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz
 fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; those that bring a reader down are in out/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 
-$(DOCS_INSTALLED): $(INSTALLED)
-	$(BIN)/pip install --quiet --editable '.[docs]'
+$(DOCS_INSTALLED): pyproject.toml | $(INSTALLED)
+	$(EDITABLE) '.[docs]'
 	@touch $@
 
-docs: $(DOCS_INSTALLED)  ## Make the documentation, run all that it shows, and check its links
+docs: $(INSTALLED) $(DOCS_INSTALLED)  ## Make the documentation, run all that it shows, and check its links
 	$(BIN)/sphinx-build --fail-on-warning --keep-going docs out/docs
 	$(BIN)/pytest -m docs
 
@@ -77,8 +90,8 @@ format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(RELEASE_INSTALLED): $(INSTALLED)
-	$(BIN)/pip install --quiet --editable '.[release]'
+$(RELEASE_INSTALLED): pyproject.toml | $(INSTALLED)
+	$(EDITABLE) '.[release]'
 	@touch $@
 
 package: $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them as users do, and check them
@@ -104,26 +117,26 @@ paper: $(INSTALLED)  ## Reproduce every figure, table and claim of the paper; th
 paper-docs: $(INSTALLED)  ## Show what `make paper` found in the documentation
 	$(BIN)/python docs/_ext/measured.py paper out/paper
 
-$(BENCH_INSTALLED): $(INSTALLED)
-	$(BIN)/pip install --quiet --editable '.[bench]'
+$(BENCH_INSTALLED): pyproject.toml | $(INSTALLED)
+	$(EDITABLE) '.[bench]'
 	@touch $@
 
-bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
+bench: $(INSTALLED) $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
 	$(BIN)/python benchmarks/run.py
 
 bench-docs: $(INSTALLED)  ## Show what `make bench` measured in the documentation
 	$(BIN)/python docs/_ext/measured.py benchmarks out/bench
 
-compare: $(BENCH_INSTALLED)  ## Compare clusterings by other libraries on three sets; results in out/comparison
+compare: $(INSTALLED) $(BENCH_INSTALLED)  ## Compare clusterings by other libraries on three sets; results in out/comparison
 	$(BIN)/python benchmarks/comparison.py
 
 compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentation
 	$(BIN)/python docs/_ext/measured.py comparison out/comparison
 
-bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
+bench-disk: $(INSTALLED) $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py
 
 clean:  ## Remove .venv, caches, and all that the other targets made
-	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist out
 	rm -rf docs/api docs/gallery docs/measured docs/sg_execution_times.rst
 	find . -name __pycache__ -prune -exec rm -rf {} +
