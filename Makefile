@@ -53,7 +53,7 @@ test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
-test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
+test-lowest: $(INSTALLED) $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
 	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
 	.venv/lowest/bin/pytest -n 2 --dist worksteal -m $(QUICK)
@@ -94,7 +94,7 @@ $(RELEASE_INSTALLED): pyproject.toml | $(INSTALLED)
 	$(EDITABLE) '.[release]'
 	@touch $@
 
-package: $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them as users do, and check them
+package: $(INSTALLED) $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them as users do, and check them
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
