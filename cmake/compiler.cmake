@@ -10,7 +10,7 @@ endif()
 set(MODECLUST_COMPILERS "GCC 12 or newer, or clang 14 or newer")
 
 if(NOT "$ENV{MODECLUST_ZIG}" MATCHES "^(1|ON|on|TRUE|true|YES|yes)$")
-  find_program(MODECLUST_FOUND_CXX NAMES $ENV{CXX} c++ g++ clang++ icpx NO_CACHE)
+  find_program(MODECLUST_FOUND_CXX NAMES c++ g++ clang++ icpx NO_CACHE)
   if(NOT MODECLUST_FOUND_CXX AND "$ENV{CXX}" STREQUAL "")
     message(FATAL_ERROR
       "No C++ compiler was found, and the core of modeclust is written in C++20. Either\n"
