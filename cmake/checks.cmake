@@ -15,11 +15,12 @@ endif()
 # The optimization of the kernels.
 set(OPTIMIZATION -O3)
 
-# As of version 3.1, a header of nanobind uses what <cstdio> declares and does not include it.
+# Headers of nanobind 3.1 use what <cstdio> declares without including it, and Python's own headers
+# then repeat macros of the system.
 include(CheckCXXSymbolExists)
 check_cxx_symbol_exists(_LIBCPP_VERSION version MODECLUST_LIBCXX)
 if(MODECLUST_LIBCXX)
-  add_compile_options("SHELL:-include cstdio")
+  add_compile_options("SHELL:-include cstdio" -Wno-macro-redefined)
 endif()
 
 set(MODECLUST_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, as \"address,undefined\"")
