@@ -22,7 +22,7 @@ export MODECLUST_ZIG ?= $(if $(COMPILER),,1)
 ZIG := $(shell sed -n 's/^build.requires = \["\(ziglang[^"]*\)"\]$$/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest coverage fuzz docs lint format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
+.PHONY: help install demo test test-slow test-lowest sanitize coverage fuzz docs lint lint-core format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -58,6 +58,9 @@ test-lowest: $(INSTALLED) $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with
 	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
 	.venv/lowest/bin/pytest -n 2 --dist worksteal -m $(QUICK)
 
+sanitize: $(INSTALLED)  ## Run the tests of the core under sanitizers: address and undefined, then thread
+	$(BIN)/python tests/sanitize.py
+
 coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests reach; fails below the floor
 	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
 
@@ -74,7 +77,7 @@ docs: $(INSTALLED) $(DOCS_INSTALLED)  ## Make the documentation, run all that it
 	$(BIN)/sphinx-build --fail-on-warning --keep-going docs out/docs
 	$(BIN)/pytest -m docs
 
-lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
+lint: $(INSTALLED) lint-core  ## Check style, types, spelling, docstrings and the C++ of the core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -86,9 +89,16 @@ lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
 	$(BIN)/zizmor --offline --quiet .github
 
+# Of those that .venv was built with, the last: what compiles each file, and how.
+lint-core: $(INSTALLED)
+	$(BIN)/clang-format --dry-run --Werror src/modeclust/core/*.?pp
+	$(BIN)/run-clang-tidy.py -quiet -hide-progress -j 2 -clang-tidy-binary $(BIN)/clang-tidy \
+	  -p $$(dirname $$(ls -t build/*/compile_commands.json | head -1)) src/modeclust/core
+
 format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/modeclust/core/*.?pp
 
 $(RELEASE_INSTALLED): pyproject.toml | $(INSTALLED)
 	$(EDITABLE) '.[release]'

@@ -90,7 +90,7 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   divide(n_clusters);
 }
 
-Rows::Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
+Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
            std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters,
            int threads, std::int64_t first)
     : n_threads(threads), first_row(first) {
