@@ -1,6 +1,7 @@
 # Every target makes its own .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
+TOOLS := .venv/.tools
 INSTALLED := .venv/.installed
 BENCH_INSTALLED := .venv/.installed-bench
 DOCS_INSTALLED := .venv/.installed-docs
@@ -12,25 +13,37 @@ LOWEST_PYTHON ?= 3.11
 INDEX = $(or $(PIP_INDEX_URL),$(shell $(PYTHON) -m pip config get global.index-url 2>/dev/null))
 WITH_INDEX = $(if $(INDEX),UV_DEFAULT_INDEX=$(INDEX))
 
+# The core is compiled again when one of these changes, and only what changed.
+CORE := CMakeLists.txt $(wildcard cmake/*.cmake src/modeclust/core/*.?pp)
+EDITABLE := $(BIN)/pip install --quiet --no-build-isolation -Cbuild-dir='build/{wheel_tag}' --editable
+# Where the machine has no C++ compiler, that of the package ziglang compiles.
+COMPILER := $(or $(filter-out default,$(origin CXX)),$(shell for name in c++ g++ clang++; do command -v $$name || true; done))
+export MODECLUST_ZIG ?= $(if $(COMPILER),,1)
+ZIG := $(shell sed -n 's/^build.requires = \["\(ziglang[^"]*\)"\]$$/\1/p' pyproject.toml)
+
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest coverage fuzz docs lint format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
+.PHONY: help install demo test test-slow test-lowest sanitize coverage fuzz docs lint lint-core format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 install: $(INSTALLED)  ## Make .venv with the library and all tools of development
 
-$(INSTALLED): pyproject.toml
+$(TOOLS): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.x")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --group build $(if $(MODECLUST_ZIG),'$(ZIG)')
+	@touch $@
+
+$(INSTALLED): $(TOOLS) $(CORE)
+	$(EDITABLE) '.[dev]'
 	@touch $@
 
 demo: $(INSTALLED)  ## Cluster the handwritten digits; ends with a page to explore
 	$(BIN)/python examples/digits.py
 
-$(BROWSER): $(INSTALLED)
+$(BROWSER): pyproject.toml | $(INSTALLED)
 	$(BIN)/python tests/browser.py
 	@touch $@
 
@@ -40,10 +53,13 @@ test: $(INSTALLED) $(BROWSER)  ## Run the tests, all but the slow ones
 test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
-test-lowest: $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
+test-lowest: $(INSTALLED) $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
 	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
 	.venv/lowest/bin/pytest -n 2 --dist worksteal -m $(QUICK)
+
+sanitize: $(INSTALLED)  ## Run the tests of the core under sanitizers: address and undefined, then thread
+	$(BIN)/python tests/sanitize.py
 
 coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests reach; fails below the floor
 	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
@@ -53,15 +69,15 @@ fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz
 fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; those that bring a reader down are in out/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 
-$(DOCS_INSTALLED): $(INSTALLED)
-	$(BIN)/pip install --quiet --editable '.[docs]'
+$(DOCS_INSTALLED): pyproject.toml | $(INSTALLED)
+	$(EDITABLE) '.[docs]'
 	@touch $@
 
-docs: $(DOCS_INSTALLED)  ## Make the documentation, run all that it shows, and check its links
+docs: $(INSTALLED) $(DOCS_INSTALLED)  ## Make the documentation, run all that it shows, and check its links
 	$(BIN)/sphinx-build --fail-on-warning --keep-going docs out/docs
 	$(BIN)/pytest -m docs
 
-lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
+lint: $(INSTALLED) lint-core  ## Check style, types, spelling, docstrings and the C++ of the core
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -73,15 +89,27 @@ lint: $(INSTALLED)  ## Check style, types, spelling and docstrings
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format --default-filetype yaml CITATION.cff
 	$(BIN)/zizmor --offline --quiet .github
 
+# clang-tidy reads how each file is compiled, and the headers of the compiler. Those of zig it
+# does not know.
+lint-core: $(INSTALLED)
+	$(BIN)/clang-format --dry-run --Werror src/modeclust/core/*.?pp
+ifeq ($(MODECLUST_ZIG),)
+	$(BIN)/run-clang-tidy.py -quiet -hide-progress -j 2 -clang-tidy-binary $(BIN)/clang-tidy \
+	  -p $$(dirname $$(ls -t build/*/compile_commands.json | head -1)) src/modeclust/core
+else
+	@echo 'Left out: clang-tidy, which needs g++ or clang'
+endif
+
 format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/modeclust/core/*.?pp
 
-$(RELEASE_INSTALLED): $(INSTALLED)
-	$(BIN)/pip install --quiet --editable '.[release]'
+$(RELEASE_INSTALLED): pyproject.toml | $(INSTALLED)
+	$(EDITABLE) '.[release]'
 	@touch $@
 
-package: $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them as users do, and check them
+package: $(INSTALLED) $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, install them as users do, and check them
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
@@ -104,26 +132,26 @@ paper: $(INSTALLED)  ## Reproduce every figure, table and claim of the paper; th
 paper-docs: $(INSTALLED)  ## Show what `make paper` found in the documentation
 	$(BIN)/python docs/_ext/measured.py paper out/paper
 
-$(BENCH_INSTALLED): $(INSTALLED)
-	$(BIN)/pip install --quiet --editable '.[bench]'
+$(BENCH_INSTALLED): pyproject.toml | $(INSTALLED)
+	$(EDITABLE) '.[bench]'
 	@touch $@
 
-bench: $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
+bench: $(INSTALLED) $(BENCH_INSTALLED)  ## Time everything beside its peers, in one run; results in out/bench
 	$(BIN)/python benchmarks/run.py
 
 bench-docs: $(INSTALLED)  ## Show what `make bench` measured in the documentation
 	$(BIN)/python docs/_ext/measured.py benchmarks out/bench
 
-compare: $(BENCH_INSTALLED)  ## Compare clusterings by other libraries on three sets; results in out/comparison
+compare: $(INSTALLED) $(BENCH_INSTALLED)  ## Compare clusterings by other libraries on three sets; results in out/comparison
 	$(BIN)/python benchmarks/comparison.py
 
 compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentation
 	$(BIN)/python docs/_ext/measured.py comparison out/comparison
 
-bench-disk: $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
+bench-disk: $(INSTALLED) $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py
 
 clean:  ## Remove .venv, caches, and all that the other targets made
-	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist out
 	rm -rf docs/api docs/gallery docs/measured docs/sg_execution_times.rst
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -22,7 +22,8 @@ LAYERS = [
     {"data"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
     {"exponential", "frames", "files", "machine", "npy"},
-    {"compiled"},
+    {"compiled", "versions"},
+    {"_core"},
 ]
 OPTIONAL = {
     "matplotlib",

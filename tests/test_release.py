@@ -64,3 +64,14 @@ def test_the_lowest_python_is_the_same_everywhere():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert f"LOWEST_PYTHON ?= {lowest}\n" in makefile
     assert f"sys.version_info >= ({lowest.replace('.', ', ')}) or" in makefile
+
+
+def test_what_builds_the_core_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    group = set(project["dependency-groups"]["build"])
+    assert set(project["build-system"]["requires"]) < group
+    cmake = re.search(
+        r"cmake_minimum_required\(VERSION ([\d.]+)\)", (ROOT / "CMakeLists.txt").read_text()
+    )
+    assert f"cmake>={cmake[1]}" in group
+    assert project["tool"]["scikit-build"]["wheel"]["py-api"] == "cp312"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from modeclust.estimators.modes_by_bandwidth import modes_by_bandwidth
     from modeclust.mode_tree import ModeTree
     from modeclust.path import Path
+    from modeclust.versions import show_versions
 
 __all__ = [
     "KModes",
@@ -25,6 +26,7 @@ __all__ = [
     "kmodes_path",
     "load",
     "modes_by_bandwidth",
+    "show_versions",
 ]
 __version__ = "0.1.0"
 
@@ -39,6 +41,7 @@ _MODULES = {
     "kmodes_path": "estimators.kmodes_path",
     "load": "estimators.load",
     "modes_by_bandwidth": "estimators.modes_by_bandwidth",
+    "show_versions": "versions",
 }
 
 

@@ -34,15 +34,16 @@ class Environment:
     One for all extras in turn: what numba compiled is kept beside the installed modules.
     """
 
-    def __init__(self, folder, package):
+    def __init__(self, folder, package, *extras, editable=False):
         from uv import find_uv_bin
 
         self.folder, self.package, self.uv = folder, package, find_uv_bin()
+        self.options = ("--editable",) if editable else ()
         self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = self.bin / "python"
-        self.extras = ()
+        self.extras = extras
         self._uv("venv", "--python", sys.executable, folder)
-        self._install()
+        self._install(*extras)
         self.core = folder / "core.txt"
         self.core.write_text(self._pip("freeze"))
 
@@ -55,16 +56,21 @@ class Environment:
 
     def do(self, job, folder):
         """Run a job of jobs.py in a folder, with warnings as errors."""
+        return self.run("-W", "error", JOBS, job, cwd=folder)
+
+    def run(self, *arguments, cwd):
+        """Run Python without what leads back to the sources."""
         return subprocess.run(
-            [self.python, "-W", "error", JOBS, job],
-            cwd=folder,
+            [self.python, *arguments],
+            cwd=cwd,
             env=outside(MPLBACKEND="Agg"),
             capture_output=True,
             text=True,
         )
 
     def _install(self, *extras):
-        self._pip("install", f"{self.package}[{','.join(extras)}]" if extras else self.package)
+        package = f"{self.package}[{','.join(extras)}]" if extras else self.package
+        self._pip("install", *self.options, package)
 
     def _pip(self, command, *arguments):
         return self._uv("pip", command, "--python", self.python, *arguments)
@@ -90,3 +96,9 @@ def environment(tmp_path_factory, wheel):
 def environment_of_sdist(tmp_path, sdist):
     """An environment whose package was built from the sdist, as where no wheel is taken."""
     return Environment(tmp_path / "venv", sdist)
+
+
+@pytest.fixture
+def environment_of_folder(tmp_path):
+    """Install the sources in a folder, in which the package stays, with all that tests need."""
+    return lambda folder: Environment(tmp_path / "venv", folder, "test", editable=True)

@@ -1,9 +1,9 @@
 """The wheel and the sdist hold what the repository holds, and nothing else."""
 
-import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -16,7 +16,13 @@ pytestmark = pytest.mark.package
 ROOT = Path(__file__).parents[2]
 # Of the repository and of no use outside it.
 LEFT_OUT = (".ci/", ".github/", ".pre-commit-config.yaml")
-DATA = ("py.typed", "show/page/explorer.html", "show/page/explorer.js", "paper/moons.toml")
+DATA = (
+    "py.typed",
+    "_core.pyi",
+    "show/page/explorer.html",
+    "show/page/explorer.js",
+    "paper/moons.toml",
+)
 
 
 def tracked(*folders):
@@ -31,10 +37,21 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         names = set(file.namelist())
     info = next(name.partition("/")[0] for name in names if ".dist-info/" in name)
     described = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")
+    compiled = {name for name in names if re.fullmatch(r"modeclust/_core\.[\w.-]+\.(so|pyd)", name)}
+    sources = tracked("src") - tracked("src/modeclust/core")
+    assert len(compiled) == 1
     assert {f"modeclust/{name}" for name in DATA} < names
-    assert names == {name.removeprefix("src/") for name in tracked("src")} | {
+    assert names - compiled == {name.removeprefix("src/") for name in sources} | {
         f"{info}/{name}" for name in described
     }
+
+
+def test_the_wheel_is_for_all_newer_pythons_from_3_12_on(wheel):
+    _, _, python, abi, _ = wheel.stem.split("-")
+    if sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        assert (python, abi) == ("cp312", "abi3")
+    else:
+        assert abi.startswith(python)
 
 
 def test_the_sdist_holds_the_repository_and_nothing_else(sdist):
@@ -54,15 +71,15 @@ def test_metadata(wheel):
     assert not re.findall(r"\]\((?!https:)[^)]*", metadata.get_payload())
 
 
-def test_the_sdist_can_run_its_tests(sdist, tmp_path):
+@pytest.mark.timeout(600)  # it is compiled, and all that the tests need is installed
+def test_the_sdist_can_run_its_tests(sdist, tmp_path, environment_of_folder):
     with tarfile.open(sdist) as file:
         file.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
-        file.extractall(tmp_path)
-    (folder,) = tmp_path.iterdir()
-    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+        file.extractall(tmp_path / "sdist")
+    (folder,) = (tmp_path / "sdist").iterdir()
+    environment = environment_of_folder(folder)
     for arguments in (["--collect-only"], ["tests/test_files.py", "tests/test_release.py"]):
-        done = subprocess.run(
-            [*run, *arguments], cwd=folder, env=environment, capture_output=True, text=True
+        done = environment.run(
+            *("-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments), cwd=folder
         )
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr

@@ -94,7 +94,7 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   assignment = std::make_unique<Assignment>(*this);
 }
 
-Rows::Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
+Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
            std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters,
            int threads, std::int64_t first)
     : n_threads(threads), first_row(first) {
@@ -130,12 +130,11 @@ Rows::Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
   source.indptr = indptr_.get();
   static const char nothing[8] = {};
   if (!source.indices) source.indices = nothing;
-  const bool canonical =
-      source.wide_indices
-          ? are_canonical(static_cast<const std::int64_t*>(source.indices), source.indptr,
-                          source.n_rows, n_features)
-          : are_canonical(static_cast<const std::int32_t*>(source.indices), source.indptr,
-                          source.n_rows, n_features);
+  const bool canonical = source.wide_indices
+                             ? are_canonical(static_cast<const std::int64_t*>(source.indices),
+                                             source.indptr, source.n_rows, n_features)
+                             : are_canonical(static_cast<const std::int32_t*>(source.indices),
+                                             source.indptr, source.n_rows, n_features);
   check(canonical, "Indices of CSR rows must ascend within each row and be below n_features.");
   owners_.push_back(nb::cast(data));
   owners_.push_back(nb::cast(indices));
@@ -173,11 +172,13 @@ double Rows::size() const {
 void Rows::divide(int n_clusters) {
   const std::int64_t n = n_rows(), bytes = source.is_single() ? 4 : 8;
   const std::int64_t row_bytes =
-      source.is_sparse() ? static_cast<std::int64_t>(size() * 12.0 / std::max<std::int64_t>(n, 1)) + 16
-                         : n_features() * bytes;
+      source.is_sparse()
+          ? static_cast<std::int64_t>(size() * 12.0 / std::max<std::int64_t>(n, 1)) + 16
+          : n_features() * bytes;
   const std::int64_t fewest = 1024;
-  std::int64_t rows = std::max((n_features() >= 64 ? std::int64_t{1} << 22 : std::int64_t{1} << 20) / row_bytes,
-                               128 * static_cast<std::int64_t>(n_clusters) / bytes);
+  std::int64_t rows =
+      std::max((n_features() >= 64 ? std::int64_t{1} << 22 : std::int64_t{1} << 20) / row_bytes,
+               128 * static_cast<std::int64_t>(n_clusters) / bytes);
   rows = std::max(fewest, std::min(rows, n / 16));
   blocks.clear();
   for (std::int64_t first = 0; first < n;) {
@@ -194,12 +195,11 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
   double* data = out.data();
   {
     nb::gil_scoped_release release;
-    parallel_for(threads_for(size()), static_cast<std::int64_t>(blocks.size()),
-                 [&](int, std::int64_t b) {
-                   const Buffer<double> row(n_features());
-                   kernels().keys(source, blocks[b], directions.data(), row.get(),
-                                  data + blocks[b].first);
-                 });
+    parallel_for(
+        threads_for(size()), static_cast<std::int64_t>(blocks.size()), [&](int, std::int64_t b) {
+          const Buffer<double> row(n_features());
+          kernels().keys(source, blocks[b], directions.data(), row.get(), data + blocks[b].first);
+        });
   }
   return out;
 }

@@ -61,7 +61,7 @@ class Rows {
        std::optional<Vector> offset, double scale, bool swapped, int n_clusters, int n_threads,
        std::int64_t first_row);
   /// CSR rows in canonical form, float32 or float64.
-  Rows(AnyArray data, AnyArray indices, AnyArray indptr, int n_features,
+  Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
        std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters, int n_threads,
        std::int64_t first_row);
 

@@ -6,6 +6,22 @@
 #include "dataset.hpp"
 #include "simd.hpp"
 
+#define MODECLUST_TEXT_(x) #x
+#define MODECLUST_TEXT(x) MODECLUST_TEXT_(x)
+
+namespace {
+
+#if defined(__clang__)
+constexpr const char* compiler = "clang " __clang_version__;
+#else
+constexpr const char* compiler = "GCC " __VERSION__;
+#endif
+
+constexpr const char* nanobind_version = MODECLUST_TEXT(NB_VERSION_MAJOR) "." MODECLUST_TEXT(
+    NB_VERSION_MINOR) "." MODECLUST_TEXT(NB_VERSION_PATCH);
+
+}  // namespace
+
 NB_MODULE(_core, m) {
   using namespace modeclust;
   set_simd_in_use(chosen_variant());
@@ -18,5 +34,9 @@ NB_MODULE(_core, m) {
         return names;
       },
       "The instruction sets that this machine can run.");
+  m.def("compiler", [] { return compiler; }, "The compiler that built this module.");
+  m.def(
+      "nanobind_version", [] { return nanobind_version; },
+      "The version of nanobind that this module was built with.");
   bind_rows(m);
 }

@@ -37,7 +37,7 @@ class ThreadPool {
  public:
   std::mutex in_use;
 
-  /// Calls job(worker) for each worker from 0 to n - 1, worker 0 in this thread. With `in_use` held.
+  /// Calls job(worker) for workers 0 to n - 1, worker 0 in this thread; `in_use` must be held.
   void run(int n, const std::function<void(int)>& job) {
     n = grow(n);
     if (n > 1) {

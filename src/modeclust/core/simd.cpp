@@ -74,7 +74,8 @@ std::vector<Simd> available_variants() {
 Simd chosen_variant() {
   const auto variants = available_variants();
   if (variants.empty()) {
-    throw std::runtime_error("modeclust needs a CPU with SSE4.2 (x86-64-v2), which this one lacks.");
+    throw std::runtime_error(
+        "modeclust needs a CPU with SSE4.2 (x86-64-v2), which this one lacks.");
   }
   const char* forced = std::getenv("MODECLUST_SIMD");
   if (!forced || !*forced) return variants.back();
@@ -83,8 +84,9 @@ Simd chosen_variant() {
     if (name_of(variant) == forced) return variant;
     names += (names.empty() ? "" : ", ") + name_of(variant);
   }
-  throw std::runtime_error("MODECLUST_SIMD must be one of the instruction sets that this machine has (" +
-                           names + "), got \"" + forced + "\"; unset it to use the fastest.");
+  throw std::runtime_error(
+      "MODECLUST_SIMD must be one of the instruction sets that this machine has (" + names +
+      "), got \"" + forced + "\"; unset it to use the fastest.");
 }
 
 }  // namespace modeclust

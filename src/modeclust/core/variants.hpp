@@ -21,9 +21,9 @@
 
 // The table of the variant that is in use; only in the module.
 #if defined(__x86_64__)
-#define MODECLUST_CHOOSE_TABLE(name)                                           \
-  (simd_in_use() == Simd::avx512 ? name##_avx512                               \
-   : simd_in_use() == Simd::avx2 ? name##_avx2                                 \
+#define MODECLUST_CHOOSE_TABLE(name)             \
+  (simd_in_use() == Simd::avx512 ? name##_avx512 \
+   : simd_in_use() == Simd::avx2 ? name##_avx2   \
                                  : name##_baseline)
 #elif defined(__aarch64__)
 #define MODECLUST_CHOOSE_TABLE(name) name##_neon

@@ -126,7 +126,8 @@ struct Vec<T, L, false> {
   static MODECLUST_INLINE Vec splat(T x) { return {Half::splat(x), Half::splat(x)}; }
   static MODECLUST_INLINE Vec zero() { return {Half::zero(), Half::zero()}; }
   static MODECLUST_INLINE Vec load_first(const T* p, int n) {
-    return {Half::load_first(p, n), n > L / 2 ? Half::load_first(p + L / 2, n - L / 2) : Half::zero()};
+    return {Half::load_first(p, n),
+            n > L / 2 ? Half::load_first(p + L / 2, n - L / 2) : Half::zero()};
   }
   MODECLUST_INLINE void store(T* p) const {
     low.store(p);

@@ -1,0 +1,72 @@
+"""What is installed, for reports of bugs."""
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from modeclust import __version__, _core
+
+_REQUIRED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
+_OPTIONAL = (
+    "matplotlib",
+    "plotly",
+    "jinja2",
+    "typer",
+    "rich",
+    "polars",
+    "pandas",
+    "pyarrow",
+    "pynndescent",
+    "dask",
+    "distributed",
+    "zarr",
+    "h5py",
+    "networkx",
+    "kmedoids",
+)
+
+
+def show_versions() -> None:
+    """Print the versions of modeclust, of what it uses, and which compiled code runs.
+
+    Add the output to a bug report.
+
+    Examples
+    --------
+    >>> from modeclust import show_versions
+    >>> show_versions()  # doctest: +ELLIPSIS
+    <BLANKLINE>
+    System:
+           python: ...
+    """
+    for title, entries in _sections().items():
+        print(f"\n{title}:")
+        for name, value in entries.items():
+            print(f"{name:>13}: {value}")
+
+
+def _sections() -> dict[str, dict[str, str]]:
+    """Return what is printed, by title."""
+    return {
+        "System": {
+            "python": sys.version.replace("\n", " "),
+            "executable": sys.executable,
+            "machine": platform.platform(),
+        },
+        "modeclust": {
+            "version": __version__,
+            "simd": _core.simd(),
+            "available": ", ".join(_core.available_simd()),
+            "compiler": _core.compiler().strip(),
+            "nanobind": _core.nanobind_version(),
+        },
+        "Python packages": {name: _installed(name) for name in _REQUIRED},
+        "Optional packages": {name: _installed(name) for name in _OPTIONAL},
+    }
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,92 @@
+"""The tests of the core under sanitizers: `python tests/sanitize.py`, or `make sanitize`.
+
+The core is compiled twice, with AddressSanitizer and UndefinedBehaviorSanitizer and with
+ThreadSanitizer, each into a folder of its own below build/sanitize. Python itself is not compiled
+so: the libraries of the sanitizers are loaded before it. It takes GCC, on Linux.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "build" / "sanitize"
+CXX = os.environ.get("CXX", "g++")
+# What is compiled in, and the libraries that must be there before Python is.
+KINDS = {
+    "address,undefined": ("libasan.so", "libubsan.so", "libstdc++.so"),
+    "thread": ("libtsan.so", "libstdc++.so"),
+}
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",  # Python frees little when it ends
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
+    "PYTHONMALLOC": "malloc",  # each block of memory by itself, so that its bounds are known
+}
+
+
+def install(kind):
+    """Compile the package with a sanitizer; return the folder in which it is."""
+    folder = BUILD / kind.replace(",", "-")
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"),
+            *("--no-build-isolation", f"--target={folder / 'installed'}"),
+            *(f"-Cbuild-dir={folder / 'cmake'}", f"-Ccmake.define.MODECLUST_SANITIZE={kind}"),
+            *("-Ccmake.build-type=RelWithDebInfo", "-Cinstall.strip=false", ROOT),
+        ],
+        env={**os.environ, "CXX": CXX},
+        check=True,
+    )
+    return folder / "installed"
+
+
+def environment(kind, installed, **more):
+    """Return variables for a Python that has the package in a folder and the libraries of .venv.
+
+    The package in .venv itself is not seen: files with paths (.pth) count in site-packages only.
+    """
+    libraries = [
+        subprocess.run(
+            [CXX, f"-print-file-name={name}"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for name in KINDS[kind]
+    ]
+    paths = [str(installed), sysconfig.get_path("purelib")]
+    preloaded = {"LD_PRELOAD": " ".join(libraries), "PYTHONPATH": os.pathsep.join(paths)}
+    return os.environ | OPTIONS | preloaded | more
+
+
+def variants(kind, installed):
+    """Return the instruction sets to try: for threads, which are the same for all, the fastest."""
+    found = subprocess.run(
+        [sys._base_executable, "-c", "from modeclust import _core; print(*_core.available_simd())"],
+        env=environment(kind, installed),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    return found[-1:] if kind == "thread" else found
+
+
+def main():
+    for kind in KINDS:
+        installed = install(kind)
+        for simd in variants(kind, installed):
+            print(f"{kind}: {simd}", flush=True)
+            subprocess.run(
+                [
+                    # At addresses that are not random, which ThreadSanitizer asks for.
+                    *("setarch", "-R", sys._base_executable, "-m", "pytest", "-q", "-s"),
+                    *("-p", "no:cacheprovider", "tests/core", *sys.argv[1:]),
+                ],
+                cwd=ROOT,
+                env=environment(kind, installed, MODECLUST_SIMD=simd),
+                check=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
