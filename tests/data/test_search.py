@@ -1,16 +1,22 @@
 """Bounds spare the search, and never change what it would find."""
 
+import signal
+
 import numpy as np
 import pytest
 import reference
 from scipy import sparse
 
-from modeclust.data import bounds, mode_pass
-from modeclust.data.bounds import group_rows, group_size, half_gaps, moves_between
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.reading import CentroidLayouts, compiled_form
+
+
+def as_measured(centroids, X):
+    """Return centroids as rows are compared with them: float32 for long dense float32 rows."""
+    if sparse.issparse(X) or X.dtype != np.float32 or X.shape[1] < 64:
+        return centroids
+    return centroids.astype(np.float32).astype(np.float64)
 
 
 def grid(rng, n_features):
@@ -61,7 +67,7 @@ def test_labels_are_those_of_a_full_search(rng, name, n_features, dtype, contain
             # Not only the labels: a pass leaves the same bits with and without bounds.
             assert sums.totals.tobytes() == full.totals.tobytes()
             assert sums.objective == full.objective
-            squared = reference.squared_distances(exact, centroids)
+            squared = reference.squared_distances(exact, as_measured(centroids, container(X)))
             nearest = squared.min(axis=1)
             chosen = squared[np.arange(3000), rows.labels()]
             assert np.all(chosen <= nearest * (1 + 1e-11) + 1e-18)
@@ -95,7 +101,9 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
             # The changes add up to the sums.
             np.testing.assert_array_equal(total.counts, full.counts)
             np.testing.assert_allclose(total.mass, full.mass, atol=1e-9)
-            np.testing.assert_allclose(total.totals, full.totals, rtol=1e-9, atol=1e-8)
+            in_float32 = dtype == np.float32 and n_features >= 64 and container is np.asarray
+            rtol, atol = (1e-6, 0.05) if in_float32 else (1e-9, 1e-8)
+            np.testing.assert_allclose(total.totals, full.totals, rtol=rtol, atol=atol)
             after = centroids
             read.append(change.read)
     if name in ("normal", "clusters"):
@@ -104,44 +112,23 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
 
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_labels_with_groups_of_centroids_are_those_of_a_full_search(rng, monkeypatch, name, dtype):
+def test_labels_with_groups_of_centroids_are_those_of_a_full_search(rng, name, dtype):
     X = DATA[name](rng, 100).astype(dtype)
     exact = X.astype(np.float64)
     after = None
     with MemoryDataset(X) as modes, MemoryDataset(X) as means:
         for centroids in walks(exact, rng, n_clusters=67):
-            monkeypatch.setattr(bounds, "FEWEST_NUMBERS", 0)
             sums = modes.run(ModePass(centroids, 0, 0.1))
             means.run(MeanPass(centroids, after))
-            assert all(state.groups.slack.size > 2 for state in modes.pass_state.states.values())
-            monkeypatch.undo()
             with MemoryDataset(X) as fresh:
                 full = fresh.run(ModePass(centroids, 0, 0.1))
-                known = fresh.pass_state.states.values()
-                assert all(state.groups.slack.size == 0 for state in known)
                 np.testing.assert_array_equal(modes.labels(), fresh.labels())
                 np.testing.assert_array_equal(means.labels(), fresh.labels())
             assert sums.totals.tobytes() == full.totals.tobytes()
+            expected = reference.assign(exact, as_measured(centroids, X))
+            if name in ("normal", "clusters"):  # the others have ties
+                np.testing.assert_array_equal(modes.labels(), expected)
             after = centroids
-
-
-def test_groups_are_for_many_large_centroids_and_take_little_memory():
-    X = np.empty((1, 784), dtype=np.float32)
-    assert group_size(X, 10, 784) == 0
-    assert group_size(X, 100, 784) == 8
-    assert group_size(X, 1024, 784) == 11
-    assert group_size(X[:, :64], 256, 64) == 0
-    assert group_size(X[:, :64], 1024, 64) == 0  # would take more memory than a share of X
-
-
-def test_groups_hold_every_row_once_and_near_ones_together(rng):
-    points = np.vstack([rng.normal(size=(16, 5)), rng.normal(size=(16, 5)) + 100])
-    groups = group_rows(points[rng.permutation(32)], 8)
-    assert sorted(np.concatenate(groups)) == list(range(32))
-    assert max(map(len, groups)) <= 8
-    groups = group_rows(points, 8)
-    assert all(len(set(members // 16)) == 1 for members in groups)
-    assert sorted(np.concatenate(group_rows(np.zeros((9, 2)), 4))) == list(range(9))
 
 
 @pytest.mark.parametrize("n_features", [2, 40])
@@ -180,24 +167,6 @@ def test_another_number_of_clusters_begins_anew(rng):
             np.testing.assert_array_equal(rows.labels(), reference.assign(X, X[:n_clusters]))
 
 
-def test_half_gaps_are_half_the_distance_to_the_nearest_other():
-    centroids = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.0]])
-    np.testing.assert_allclose(half_gaps(centroids), [2.5, 0.5, 0.5], rtol=1e-8)
-    assert np.all(half_gaps(centroids) <= [2.5, 0.5, 0.5])
-    assert half_gaps(centroids[:1]).tolist() == [0.0]
-    far = half_gaps(centroids + 1e6)
-    assert np.all(far <= [2.5, 0.5, 0.5])
-
-
-def test_moves_of_each_centroid_and_of_the_others():
-    before = np.zeros((3, 2))
-    after = np.array([[3.0, 4.0], [1.0, 0.0], [0.0, 2.0]])
-    moves = moves_between(before, after)
-    np.testing.assert_allclose(moves.own, [5.0, 1.0, 2.0], rtol=1e-8)
-    np.testing.assert_allclose(moves.others, [2.0, 5.0, 5.0], rtol=1e-8)
-    assert moves_between(before[:1], after[:1]).others.tolist() == [0.0]
-
-
 @pytest.mark.parametrize("n_features", [2, 40])
 @pytest.mark.parametrize("n_clusters", [1, 2, 4, 9])
 def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
@@ -221,10 +190,6 @@ def test_sparse_rows_are_searched_with_and_without_columns(rng, n_clusters, dtyp
     X = sparse.random(2000, 3000, 0.003, format="csr", rng=rng).astype(dtype)
     exact = X.toarray().astype(np.float64)
     centroids = exact[:n_clusters] + 0.01
-    layouts = CentroidLayouts(centroids)
-    rows_of = compiled_form(X)
-    assert layouts.suiting(rows_of, n_searched=5).columns.size == 0
-    assert layouts.suiting(rows_of, n_searched=None).columns.shape == (3000, n_clusters)
     with MemoryDataset(X) as rows:
         searched = []
         for _ in range(6):
@@ -236,8 +201,7 @@ def test_sparse_rows_are_searched_with_and_without_columns(rng, n_clusters, dtyp
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-21, 1e20])
-def test_labels_of_rows_of_any_size(rng, monkeypatch, scale):
-    monkeypatch.setattr(bounds, "FEWEST_NUMBERS", 0)
+def test_labels_of_rows_of_any_size(rng, scale):
     for dtype in (np.float32, np.float64):
         X = (rng.normal(size=(1500, 100)) * scale).astype(dtype)
         exact = X.astype(np.float64)
@@ -246,18 +210,27 @@ def test_labels_of_rows_of_any_size(rng, monkeypatch, scale):
             for _ in range(4):
                 with np.errstate(over="ignore", under="ignore"):
                     rows.run(ModePass(centroids, 0, 0.0))
-                np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
+                expected = reference.assign(exact, as_measured(centroids, X))
+                np.testing.assert_array_equal(rows.labels(), expected)
                 centroids = centroids + 0.05 * scale * rng.normal(size=centroids.shape)
 
 
-def test_a_pass_that_failed_leaves_no_bounds_behind(rng, monkeypatch):
-    X = rng.normal(size=(1000, 3))
-    near, far = X[:5].copy(), X[:5] + 100.0
-    with MemoryDataset(X) as rows:
-        rows.run(ModePass(near, 0, 0.1))
-        with monkeypatch.context() as patch:
-            patch.setattr(mode_pass, "_sweep", None)
-            with pytest.raises(TypeError):
-                rows.run(ModePass(far, 0, 0.1))
-        rows.run(ModePass(far + 1e-6, 0, 0.1))
-        np.testing.assert_array_equal(rows.labels(), reference.assign(X, far + 1e-6))
+@pytest.mark.posix
+def test_a_pass_that_is_interrupted_leaves_no_labels_behind(rng):
+    X = rng.normal(size=(400_000, 40))
+    centroids = X[:200].copy()
+    with MemoryDataset(X, n_jobs=1) as rows:
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                while True:
+                    rows.run(ModePass(centroids, 0, 0.1))
+                    centroids = centroids + 0.1 * rng.normal(size=centroids.shape)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        if not rows.rows.has_labels:  # the signal came within a pass, and not between two
+            with pytest.raises(RuntimeError, match="no labels yet"):
+                rows.run(ModePass(centroids, 0, 0.1, reassign=False))
+        rows.run(ModePass(centroids[:3], 0, 0.1))
+        np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids[:3]))

@@ -188,8 +188,8 @@ void half_gaps_in(const Centers& centers, double safe, int first, int last, doub
         if (other >= 0 && other != k && value < nearest) nearest = value;
       }
     }
-    // Squares that are subnormal in float32 are no bound.
-    const bool usable = nearest > smallest_square && nearest < __builtin_inf();
+    // Squares that are subnormal or overflow in float32 are no bound.
+    const bool usable = nearest > smallest_square && nearest < largest_square;
     out[k] = usable ? 0.5 * __builtin_sqrt(nearest) * safe : 0.0;
   }
 }

@@ -2,8 +2,8 @@
 // bandwidths and large offsets need.
 //
 // Rows are measured in doubles, but float32 rows of 64 features and more in float32: to about
-// (D / 16 + 4) units of 6e-8, relatively, and twice as fast. Below `smallest_square` squares may be
-// subnormal in float32, and doubles are used there too.
+// (D / 16 + 4) units of 6e-8, relatively, and twice as fast. Where
+// squares may be subnormal or overflow in float32, doubles are used there too.
 #pragma once
 
 #include "assign.hpp"
@@ -12,7 +12,7 @@
 namespace modeclust {
 namespace {
 
-constexpr double smallest_square = 1e-30;
+constexpr double smallest_square = 1e-30, largest_square = 1e36;
 
 /// |x - c|^2 in doubles, c by its exact numbers.
 template <class T>
@@ -101,7 +101,7 @@ MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>&
                                      int label, M squared, double* out) {
   double value = static_cast<double>(squared);
   if constexpr (sizeof(M) == 4) {
-    if (value < smallest_square) [[unlikely]] {
+    if (!(value >= smallest_square && value <= largest_square)) [[unlikely]] {
       value = exact_squared_distance(tile.row(place),
                                      centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
                                      centers.n_features);

@@ -1,0 +1,313 @@
+"""Passes that assign and sum rows, each against a plain loop."""
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from core_cases import KERNELS, digest, digests_of_variants, make_rows, open_rows
+
+from modeclust import _core
+
+FEATURES = [1, 2, 3, 4, 5, 8, 9, 16, 17, 24, 31, 32, 33, 40, 63, 64, 65, 130]
+
+
+def kernel_value(kernel, t):
+    """Return G(t), the largest value being 1."""
+    return {
+        "gaussian": lambda: np.exp(-t / 2),
+        "epanechnikov": lambda: np.maximum(1 - t, 0),
+        "biweight": lambda: np.maximum(1 - t, 0) ** 2,
+        "cauchy": lambda: 1 / (1 + t),
+    }[kernel]()
+
+
+def kernel_weight(kernel, t):
+    """Return the weight of a row in a mode step: -G'(t) over -G'(0)."""
+    return {
+        "gaussian": lambda: np.exp(-t / 2),
+        "epanechnikov": lambda: (t < 1).astype(float),
+        "biweight": lambda: np.maximum(1 - t, 0),
+        "cauchy": lambda: (1 + t) ** -2.0,
+    }[kernel]()
+
+
+class Expected:
+    """A mode pass as a plain loop over clusters."""
+
+    def __init__(self, X, centers, kernel, factor, weight, scale):
+        X = X.astype(np.float64)
+        weight = np.ones(len(X)) if weight is None else weight
+        precision = np.ones(len(X)) if scale is None else scale**-2.0
+        squared = np.square(X[:, None] - centers).sum(axis=2)
+        self.labels = squared.argmin(axis=1)
+        own = squared.min(axis=1)
+        t = own * precision * factor
+        self.objective = weight @ kernel_value(kernel, t)
+        self.half_objective = weight @ kernel_value(kernel, t / 2)
+        self.inertia = weight @ (own * precision)
+        self.counts = np.bincount(self.labels, minlength=len(centers))
+        self.moved = centers.copy()
+        self.nearest = np.full(len(centers), np.inf)  # the distance of the nearest row
+        for k in range(len(centers)):
+            rows = np.flatnonzero((self.labels == k) & (weight > 0))
+            if len(rows):
+                self.nearest[k] = own[rows].min()
+                # A common factor makes no difference, and keeps weights from underflow.
+                least = t[rows].min() if kernel == "gaussian" else 0.0
+                w = weight[rows] * precision[rows] * kernel_weight(kernel, t[rows] - least)
+                if w.sum() > 0:
+                    self.moved[k] = w @ X[rows] / w.sum()
+
+
+def is_in_float32(form, dtype, n_features):
+    return form == "dense" and dtype == np.float32 and n_features >= 64
+
+
+def rounded(centers, form, dtype, n_features):
+    """Return centers as the core compares rows with them."""
+    exact = not is_in_float32(form, dtype, n_features)
+    return centers if exact else centers.astype(np.float32).astype(np.float64)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_features", FEATURES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mode_passes_agree_with_a_plain_loop(rng, form, dtype, n_features, weighted):
+    names = list(KERNELS)
+    for case, n_clusters in enumerate([1, 2, 3, 13, 17, 60]):
+        for n_rows in (max(n_clusters, 41), 1500):
+            X, weight, scale = make_rows(
+                rng, n_rows, n_features, dtype, form=form, weighted=weighted
+            )
+            kernel = names[(case + n_features) % 4]
+            factor = 0.5 / n_features
+            rows = open_rows(X, weight, scale, form=form, n_threads=2, protect=True)
+            rows.negligible = 600.0
+            centers = X[:n_clusters] + 0.01
+            for _ in range(3):  # the second and third have bounds
+                seen = rounded(centers.astype(np.float64), form, dtype, n_features)
+                expected = Expected(X, seen, kernel, factor, weight, scale)
+                sums = rows.mode_pass(centers, KERNELS[kernel], factor, also_at=factor / 2)
+                mass, totals, counts, nearest, nearest_distance = sums[1:6]
+                rtol = 1e-5 if is_in_float32(form, dtype, n_features) else 1e-9
+                np.testing.assert_array_equal(rows.labels, expected.labels)
+                np.testing.assert_array_equal(counts, expected.counts)
+                np.testing.assert_allclose(sums[7], expected.half_objective, rtol=rtol)
+                np.testing.assert_allclose(sums[8], expected.objective, rtol=rtol)
+                np.testing.assert_allclose(sums[9], expected.inertia, rtol=rtol)
+                np.testing.assert_allclose(nearest_distance, expected.nearest, rtol, atol=1e-12)
+                np.testing.assert_array_equal(nearest < 0, np.isinf(expected.nearest))
+                found = np.flatnonzero(nearest >= 0)
+                np.testing.assert_array_equal(rows.labels[nearest[found]], found)
+                moved = _core.means(totals, mass, centers)
+                np.testing.assert_allclose(moved, expected.moved, rtol=rtol, atol=rtol)
+                centers = moved
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_features", [1, 3, 8, 33, 64, 130])
+def test_mean_passes_agree_with_a_plain_loop(rng, form, dtype, n_features):
+    X, weight, scale = make_rows(rng, 1500, n_features, dtype, form=form, weighted=True)
+    pull = weight / scale**2
+    atol = 1e-3 if is_in_float32(form, dtype, n_features) else 1e-9
+    for n_clusters in (1, 5, 60):
+        rows = open_rows(X, weight, scale, form=form, n_threads=2, protect=True)
+        centers, after, total = X[:n_clusters].astype(np.float64), None, None
+        for _ in range(4):
+            seen = rounded(centers, form, dtype, n_features)
+            expected = Expected(X, seen, "gaussian", 0.0, weight, scale)
+            *sums, _changed, searched, read = rows.mean_pass(centers, after)
+            total = sums if total is None else [a + b for a, b in zip(total, sums, strict=True)]
+            np.testing.assert_array_equal(rows.labels, expected.labels)
+            mass = np.bincount(expected.labels, pull, minlength=n_clusters)
+            np.testing.assert_allclose(total[0], mass, atol=1e-9)
+            totals = np.zeros((n_clusters, n_features))
+            np.add.at(totals, expected.labels, pull[:, None] * X)
+            np.testing.assert_allclose(total[1], totals, atol=atol)
+            present = np.bincount(expected.labels[pull > 0], minlength=n_clusters)
+            np.testing.assert_array_equal(total[2], present)
+            assert searched <= read <= 1500
+            after, centers = centers, expected.moved
+
+
+def test_a_pass_by_hand():
+    rows = _core.Rows(np.array([[0.0], [1.0], [10.0], [13.0]]), weight=np.array([1.0, 3, 1, 0]))
+    sums = rows.mode_pass(np.array([[0.0], [10.0]]), KERNELS["biweight"], 0.25)
+    reference, mass, totals, counts, nearest, distance, *_ = sums
+    assert rows.labels.tolist() == [0, 0, 1, 1]
+    assert reference.tolist() == [0.0, 0.0]
+    assert mass.tolist() == [1.0 + 3 * 0.75, 1.0]  # t = 1/4 has the weight 1 - 1/4
+    assert totals.tolist() == [[3 * 0.75], [10.0]]
+    assert counts.tolist() == [2, 2]  # whatever their weight
+    assert nearest.tolist() == [0, 2]
+    assert distance.tolist() == [0.0, 0.0]
+    assert sums[8:11] == (1.0 + 3 * 0.75**2 + 1.0, 3.0, 5.0)  # objective, inertia, weight
+
+
+def test_long_float32_rows_are_measured_to_the_precision_of_the_rows(rng):
+    X = rng.normal(size=(3000, 784)).astype(np.float32) + 3
+    centers = X[:7].astype(np.float64)
+    single, double = _core.Rows(X), _core.Rows(X.astype(np.float64))
+    for factor in (1e-3, 1e-2):
+        one, other = (rows.mode_pass(centers, 0, factor) for rows in (single, double))
+        np.testing.assert_allclose(one[8:11], other[8:11], rtol=2e-6)
+        moved = [_core.means(sums[2], sums[1], centers) for sums in (one, other)]
+        bandwidth = factor**-0.5
+        assert np.abs(moved[0] - moved[1]).max() < 2e-6 * bandwidth
+
+
+PROGRAM = """
+import json
+import numpy as np
+from core_cases import KERNELS, digest, make_rows, open_rows
+rng = np.random.default_rng(0)
+found = []
+for form in ("dense", "csr"):
+    for dtype in (np.float32, np.float64):
+        for n_features in (1, 2, 3, 7, 16, 24, 33, 64, 100):
+            X, weight, scale = make_rows(rng, 5000, n_features, dtype, form=form, weighted=True)
+            for kernel in KERNELS.values():
+                for n_clusters in (3, 20, 70):
+                    rows = open_rows(X, weight, scale, form=form, n_threads=THREADS)
+                    centers = X[:n_clusters].astype(float)
+                    for _ in range(3):
+                        sums = rows.mode_pass(centers, kernel, 0.3 / n_features, also_at=0.1)
+                        centers = np.where(sums[1][:, None] > 0,
+                            sums[2] / np.where(sums[1] > 0, sums[1], 1)[:, None], centers)
+                        found.append(digest(rows.labels, *sums))
+                    means = open_rows(X, weight, scale, form=form, n_threads=THREADS)
+                    after = None
+                    for step in range(3):
+                        *sums, _changed, _searched, _read = means.mean_pass(centers, after)
+                        found.append(digest(means.labels, *sums))
+                        after, centers = centers, centers + 0.01 * step
+print(json.dumps(found))
+"""
+
+
+def test_every_variant_and_number_of_threads_gives_the_same_bits():
+    found = set()
+    for n_threads in (1, 2, 3, 5):
+        program = PROGRAM.replace("THREADS", str(n_threads))
+        variants = digests_of_variants(program) if n_threads < 3 else {"": _run(program)}
+        found |= {tuple(value) for value in variants.values()}
+    assert len(found) == 1
+
+
+def _run(program):
+    """Return what a program prints when it is run here."""
+    printed = []
+    exec(program, {"print": printed.append})
+    return json.loads(printed[0])
+
+
+@pytest.mark.parametrize(
+    ("centers", "kernel", "message"),
+    [
+        (np.zeros((2, 4)), 0, "features of X"),
+        (np.zeros((0, 3)), 0, "one row for each cluster"),
+        (np.zeros((2, 3)), 4, "kernel must be"),
+        (np.zeros((2, 3)), -1, "kernel must be"),
+    ],
+)
+def test_what_a_pass_does_not_take(centers, kernel, message):
+    rows = _core.Rows(np.zeros((5, 3)))
+    with pytest.raises(ValueError, match=message):
+        rows.mode_pass(centers, kernel, 1.0)
+
+
+def test_labels_must_be_there_before_they_can_be_kept():
+    rows = _core.Rows(np.zeros((5, 3)))
+    assert not rows.has_labels
+    with pytest.raises(RuntimeError, match="no labels yet"):
+        rows.mode_pass(np.zeros((2, 3)), 0, 1.0, reassign=False)
+
+
+def test_rows_that_are_not_there():
+    rows = _core.Rows(np.empty((0, 3)))
+    sums = rows.mode_pass(np.zeros((2, 3)), 0, 1.0)
+    assert sums[1].tolist() == [0.0, 0.0]
+    assert np.isinf(sums[0]).all()
+    assert rows.mean_pass(np.zeros((2, 3)))[2].tolist() == [0, 0]
+
+
+def test_labels_cannot_be_written_to():
+    rows = _core.Rows(np.zeros((5, 3)))
+    rows.mode_pass(np.zeros((2, 3)), 0, 1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        rows.labels[0] = 1
+
+
+def test_labels_outlive_their_rows():
+    rows = _core.Rows(np.arange(6.0)[:, None])
+    rows.mode_pass(np.array([[0.0], [5.0]]), 0, 1.0)
+    labels = rows.labels
+    del rows
+    assert labels.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def _totals(X, n_threads=2):
+    rows = _core.Rows(X, n_threads=n_threads)
+    centers = X[:5].copy()
+    for _ in range(4):
+        sums = rows.mode_pass(centers, 0, 0.5)
+        centers = _core.means(sums[2], sums[1], centers)
+    return centers
+
+
+def test_several_threads_may_run_passes_at_once(rng):
+    X = rng.normal(size=(30_000, 8))
+    expected = _totals(X)
+    shared = _core.Rows(X, n_threads=2)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: _totals(X), range(8)):
+            assert found.tobytes() == expected.tobytes()
+        # One dataset in several threads: one pass after the other.
+        sums = list(pool.map(lambda _: shared.mode_pass(X[:5], 0, 0.5), range(8)))
+    assert len({digest(*found[:6]) for found in sums}) == 1
+
+
+@pytest.mark.posix
+def test_passes_in_a_forked_process(rng):
+    X = rng.normal(size=(30_000, 8))
+    expected = _totals(X)  # which starts threads that the copy does not have
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    child = os.fork()
+    if child == 0:
+        sender.send(_totals(X).tobytes() == expected.tobytes())
+        os._exit(0)
+    assert receiver.poll(60)
+    assert receiver.recv()
+    os.waitpid(child, 0)
+
+
+@pytest.mark.posix
+def test_too_little_memory_is_a_memory_error():
+    program = """
+import resource
+import numpy as np
+from modeclust import _core
+X = np.zeros((1000, 1000))
+rows, centers = _core.Rows(X), np.zeros((20_000, 1000))
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, used + 2**26))
+try:
+    rows.mode_pass(centers, 0, 1.0)
+except MemoryError:
+    print("MemoryError")
+rows.mode_pass(centers[:2], 0, 1.0)
+print("goes on")
+"""
+    if not os.path.exists("/proc/self/statm"):
+        pytest.skip("left out: the memory of a process is not told here")
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run.stdout.split("\n")[:2] == ["MemoryError", "goes on"]
