@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "dataset.hpp"
+#include "density_passes.hpp"
 #include "simd.hpp"
 
 NB_MODULE(_core, m) {
@@ -19,4 +20,5 @@ NB_MODULE(_core, m) {
       },
       "The instruction sets that this machine can run.");
   bind_rows(m);
+  bind_density(m);
 }
