@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,3 +38,47 @@ class DensityRows:
         nearest: Doubles | None = None,
         negligible: float = 600.0,
     ) -> ShiftSums: ...
+
+class SoftSums:
+    @property
+    def reference(self) -> Doubles: ...
+    @property
+    def mass(self) -> Doubles: ...
+    @property
+    def totals(self) -> Doubles: ...
+    @property
+    def counts(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def nearest(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def nearest_distance(self) -> Doubles: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def inertia(self) -> float: ...
+    @property
+    def weight(self) -> float: ...
+
+def distances(rows: Rows, centers: Doubles, out: npt.NDArray[np.floating[Any]]) -> None: ...
+def kernel_values(
+    rows: Rows, centers: Doubles, *, kernel: int, inverse_squared_bandwidth: float, out: Doubles
+) -> None: ...
+def own_distances(rows: Rows, centers: Doubles, labels: npt.NDArray[np.int32]) -> Doubles: ...
+def soft_sums(
+    rows: Rows,
+    centers: Doubles,
+    memberships: Doubles,
+    *,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+) -> SoftSums: ...
+def segment_densities(
+    rows: Rows,
+    labels: npt.NDArray[np.int32],
+    centers: Doubles,
+    pairs: npt.NDArray[np.int64],
+    fractions: Doubles,
+    *,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+) -> Doubles: ...

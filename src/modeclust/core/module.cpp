@@ -5,6 +5,7 @@
 
 #include "dataset.hpp"
 #include "density_passes.hpp"
+#include "measure_passes.hpp"
 #include "simd.hpp"
 
 NB_MODULE(_core, m) {
@@ -21,4 +22,5 @@ NB_MODULE(_core, m) {
       "The instruction sets that this machine can run.");
   bind_rows(m);
   bind_density(m);
+  bind_measures(m);
 }
