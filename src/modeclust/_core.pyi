@@ -82,3 +82,43 @@ def segment_densities(
     kernel: int,
     inverse_squared_bandwidth: float,
 ) -> Doubles: ...
+
+class Graph:
+    def __init__(
+        self,
+        data: Doubles,
+        indices: npt.NDArray[np.int32],
+        indptr: npt.NDArray[np.int32] | npt.NDArray[np.int64],
+        *,
+        n_threads: int = 1,
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def descend(
+        self,
+        *,
+        memberships: Doubles,
+        before: Doubles,
+        products: Doubles,
+        products_before: Doubles,
+        kernel_values: Doubles,
+        degrees: Doubles,
+        smoothing: float,
+        rate: float,
+        momentum: float,
+        out: Doubles,
+    ) -> None: ...
+    def multiply(
+        self, memberships: Doubles, kernel_values: Doubles, *, smoothing: float, out: Doubles
+    ) -> float: ...
+    def soften(
+        self,
+        memberships: Doubles,
+        kernel_values: Doubles,
+        *,
+        smoothing: float,
+        damping: float,
+        out: Doubles,
+    ) -> float: ...
+
+def project_rows(rows: Doubles) -> None: ...

@@ -5,6 +5,7 @@
 
 #include "dataset.hpp"
 #include "density_passes.hpp"
+#include "graph_passes.hpp"
 #include "measure_passes.hpp"
 #include "simd.hpp"
 
@@ -23,4 +24,5 @@ NB_MODULE(_core, m) {
   bind_rows(m);
   bind_density(m);
   bind_measures(m);
+  bind_graph(m);
 }
