@@ -1,9 +1,13 @@
 """Passes over rows, compiled from the C++ files in `core`."""
 
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+Doubles = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Labels = NDArray[np.int32]
 
 def simd() -> str:
     """Return the instruction set in use."""
@@ -17,18 +21,38 @@ def compiler() -> str:
 def nanobind_version() -> str:
     """Return the version of nanobind that this module was built with."""
 
+def means(totals: Doubles, mass: Doubles, otherwise: Doubles) -> Doubles:
+    """Return totals / mass (K, D), and the rows of `otherwise` where there is no mass."""
+
+def row_distances(before: Doubles, after: Doubles) -> Doubles:
+    """Return the distance between each two rows of two matrices."""
+
+def merge_mode_sums(
+    kernel: int,
+    reference: Doubles,
+    mass: Doubles,
+    totals: Doubles,
+    other_reference: Doubles,
+    other_mass: Doubles,
+    other_totals: Doubles,
+) -> None:
+    """Add sums at other references, in place, at the smaller reference of each cluster."""
+
 class Rows:
-    """Rows in memory, dense or CSR, with their weights."""
+    """Rows in memory, dense or CSR, with their weights, labels and bounds."""
+
+    negligible: float  # t this far above the smallest of a cluster makes no difference
 
     @overload
     def __init__(
         self,
-        X: NDArray[np.generic],
+        X: NDArray[Any],
         *,
-        weight: NDArray[np.float64] | None = None,
-        precision: NDArray[np.float64] | None = None,
-        offset: NDArray[np.float64] | None = None,
+        weight: Doubles | None = None,
+        precision: Doubles | None = None,
+        offset: Doubles | None = None,
         scale: float = 1.0,
+        swapped: bool = False,
         n_clusters: int = 1,
         n_threads: int = 1,
         first_row: int = 0,
@@ -36,13 +60,13 @@ class Rows:
     @overload
     def __init__(
         self,
-        data: NDArray[np.floating],
-        indices: NDArray[np.integer],
-        indptr: NDArray[np.integer],
+        data: NDArray[np.floating[Any]],
+        indices: NDArray[np.integer[Any]],
+        indptr: NDArray[np.integer[Any]],
         n_features: int,
         *,
-        weight: NDArray[np.float64] | None = None,
-        precision: NDArray[np.float64] | None = None,
+        weight: Doubles | None = None,
+        precision: Doubles | None = None,
         n_clusters: int = 1,
         n_threads: int = 1,
         first_row: int = 0,
@@ -51,6 +75,180 @@ class Rows:
     def n_rows(self) -> int: ...
     @property
     def n_features(self) -> int: ...
-    def set_precision(self, precision: NDArray[np.float64] | None) -> None: ...
-    def keys(self, directions: NDArray[np.float64]) -> NDArray[np.float64]: ...
-    def digest(self) -> bytes: ...
+    @property
+    def labels(self) -> Labels:
+        """The labels by the last pass that assigned, -1 before; read-only."""
+
+    @property
+    def has_labels(self) -> bool: ...
+    def set_precision(self, precision: Doubles | None) -> None: ...
+    def mode_pass(
+        self,
+        centers: Doubles,
+        kernel: int,
+        inverse_squared_bandwidth: float,
+        reassign: bool = True,
+        also_at: float = -1.0,
+    ) -> tuple[
+        Doubles,
+        Doubles,
+        Doubles,
+        Integers,
+        Integers,
+        Doubles,
+        NDArray[np.bool_],
+        float,
+        float,
+        float,
+        float,
+        int,
+        int,
+    ]:
+        """Return the fields of `ModeSums` after its kernel."""
+
+    def mean_pass(
+        self, centers: Doubles, after: Doubles | None = None
+    ) -> tuple[Doubles, Doubles, Integers, int, int, int]:
+        """Return the fields of `MeanSums`."""
+
+    def keys(self, directions: Doubles) -> Doubles:
+        """Return the product of each row with `directions`."""
+
+    def digest(self) -> tuple[bytes, bytes, bytes]:
+        """Return digests of the rows, of their weights and of their precisions."""
+
+def distances(rows: Rows, centers: Doubles, out: NDArray[np.floating[Any]]) -> None:
+    """Write the distance of each row to each center to `out` (N, K)."""
+
+def own_distances(rows: Rows, centers: Doubles, labels: Labels) -> Doubles:
+    """Return the squared distance of each row to its own center."""
+
+def kernel_values(
+    rows: Rows, centers: Doubles, *, kernel: int, inverse_squared_bandwidth: float, out: Doubles
+) -> None:
+    """Write q G(t) of each row at each center to `out` (N, K)."""
+
+class SoftSums:
+    """What `soft_sums` returns; the fields are those of `ModeSums`."""
+
+    @property
+    def reference(self) -> Doubles: ...
+    @property
+    def mass(self) -> Doubles: ...
+    @property
+    def totals(self) -> Doubles: ...
+    @property
+    def counts(self) -> Integers: ...
+    @property
+    def nearest(self) -> Integers: ...
+    @property
+    def nearest_distance(self) -> Doubles: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def inertia(self) -> float: ...
+    @property
+    def weight(self) -> float: ...
+
+def soft_sums(
+    rows: Rows,
+    centers: Doubles,
+    memberships: Doubles,
+    *,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+) -> SoftSums:
+    """Return the sums of a mode pass in which rows belong to clusters in parts."""
+
+def segment_densities(
+    rows: Rows,
+    labels: Labels,
+    centers: Doubles,
+    pairs: Integers,
+    fractions: Doubles,
+    *,
+    kernel: int,
+    inverse_squared_bandwidth: float,
+) -> Doubles:
+    """Return the densities (P, G) at points between pairs of centers."""
+
+class ShiftSums:
+    """The sums of mean-shift at some points."""
+
+    @property
+    def reference(self) -> Doubles: ...
+    @property
+    def mass(self) -> Doubles: ...
+    @property
+    def totals(self) -> Doubles: ...
+    @property
+    def density(self) -> Doubles: ...
+    @property
+    def smallest(self) -> Doubles: ...
+
+class DensityRows:
+    """Rows in a tree, for sums over all rows that are near a point."""
+
+    def __init__(self, rows: Rows) -> None: ...
+    @property
+    def order(self) -> Integers: ...
+    @property
+    def largest_norm(self) -> float: ...
+    def shift_sums(
+        self,
+        points: Doubles,
+        *,
+        kernel: int,
+        inverse_squared_bandwidth: float,
+        nearest: Doubles | None = None,
+        negligible: float = 600.0,
+    ) -> ShiftSums:
+        """Sum the kernel weights of all rows at each point."""
+
+class Graph:
+    """A symmetric matrix of affinities (N, N) in CSR form."""
+
+    def __init__(
+        self,
+        data: Doubles,
+        indices: NDArray[np.int32],
+        indptr: NDArray[np.int32] | NDArray[np.int64],
+        *,
+        n_threads: int = 1,
+    ) -> None: ...
+    @property
+    def n_rows(self) -> int: ...
+    def descend(
+        self,
+        *,
+        memberships: Doubles,
+        before: Doubles,
+        products: Doubles,
+        products_before: Doubles,
+        kernel_values: Doubles,
+        degrees: Doubles,
+        smoothing: float,
+        rate: float,
+        momentum: float,
+        out: Doubles,
+    ) -> None:
+        """Write an accelerated step down the energy, projected on the simplex, to `out`."""
+
+    def multiply(
+        self, memberships: Doubles, kernel_values: Doubles, *, smoothing: float, out: Doubles
+    ) -> float:
+        """Write W Z to `out`; return smoothing tr(Z' L Z) - sum z g."""
+
+    def soften(
+        self,
+        memberships: Doubles,
+        kernel_values: Doubles,
+        *,
+        smoothing: float,
+        damping: float,
+        out: Doubles,
+    ) -> float:
+        """Write softmax(g + smoothing W Z) to `out`; return the energy of Z."""
+
+def project_rows(rows: Doubles) -> None:
+    """Bring each row to the nearest point of the simplex, in place."""

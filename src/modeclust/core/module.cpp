@@ -4,6 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "dataset.hpp"
+#include "density_passes.hpp"
+#include "graph_passes.hpp"
+#include "measure_passes.hpp"
 #include "simd.hpp"
 
 #define MODECLUST_TEXT_(x) #x
@@ -39,4 +42,7 @@ NB_MODULE(_core, m) {
       "nanobind_version", [] { return nanobind_version; },
       "The version of nanobind that this module was built with.");
   bind_rows(m);
+  bind_density(m);
+  bind_measures(m);
+  bind_graph(m);
 }

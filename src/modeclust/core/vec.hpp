@@ -143,14 +143,60 @@ struct Vec<T, L, false> {
   }
 };
 
+/// b where it is smaller, else a; in one instruction, which compilers don't see in a selection.
 template <class T, int L>
 MODECLUST_INLINE Vec<T, L> min(Vec<T, L> a, Vec<T, L> b) {
-  return Vec<T, L>::select(b < a, b, a);
+  if constexpr (L * static_cast<int>(sizeof(T)) > register_bytes) {
+    return {min(a.low, b.low), min(a.high, b.high)};
+  } else {
+    [[maybe_unused]] typedef typename Vec<T, L>::Register R;
+    [[maybe_unused]] constexpr bool is_double = static_cast<T>(0.5) != 0 && sizeof(T) == 8;
+    [[maybe_unused]] constexpr bool is_float = static_cast<T>(0.5) != 0 && sizeof(T) == 4;
+#if defined(__AVX512F__)
+    if constexpr (is_double && sizeof(R) == 64)
+      return {(R)_mm512_maskz_min_pd(0xFF, (__m512d)b.r, (__m512d)a.r)};
+    if constexpr (is_float && sizeof(R) == 64)
+      return {(R)_mm512_maskz_min_ps(0xFFFF, (__m512)b.r, (__m512)a.r)};
+#endif
+#if defined(__AVX2__)
+    if constexpr (is_double && sizeof(R) == 32)
+      return {(R)_mm256_min_pd((__m256d)b.r, (__m256d)a.r)};
+    if constexpr (is_float && sizeof(R) == 32) return {(R)_mm256_min_ps((__m256)b.r, (__m256)a.r)};
+#endif
+#if defined(__x86_64__)
+    if constexpr (is_double && sizeof(R) == 16) return {(R)_mm_min_pd((__m128d)b.r, (__m128d)a.r)};
+    if constexpr (is_float && sizeof(R) == 16) return {(R)_mm_min_ps((__m128)b.r, (__m128)a.r)};
+#endif
+    return Vec<T, L>::select(b < a, b, a);
+  }
 }
 
+/// b where it is larger, else a.
 template <class T, int L>
 MODECLUST_INLINE Vec<T, L> max(Vec<T, L> a, Vec<T, L> b) {
-  return Vec<T, L>::select(a < b, b, a);
+  if constexpr (L * static_cast<int>(sizeof(T)) > register_bytes) {
+    return {max(a.low, b.low), max(a.high, b.high)};
+  } else {
+    [[maybe_unused]] typedef typename Vec<T, L>::Register R;
+    [[maybe_unused]] constexpr bool is_double = static_cast<T>(0.5) != 0 && sizeof(T) == 8;
+    [[maybe_unused]] constexpr bool is_float = static_cast<T>(0.5) != 0 && sizeof(T) == 4;
+#if defined(__AVX512F__)
+    if constexpr (is_double && sizeof(R) == 64)
+      return {(R)_mm512_maskz_max_pd(0xFF, (__m512d)b.r, (__m512d)a.r)};
+    if constexpr (is_float && sizeof(R) == 64)
+      return {(R)_mm512_maskz_max_ps(0xFFFF, (__m512)b.r, (__m512)a.r)};
+#endif
+#if defined(__AVX2__)
+    if constexpr (is_double && sizeof(R) == 32)
+      return {(R)_mm256_max_pd((__m256d)b.r, (__m256d)a.r)};
+    if constexpr (is_float && sizeof(R) == 32) return {(R)_mm256_max_ps((__m256)b.r, (__m256)a.r)};
+#endif
+#if defined(__x86_64__)
+    if constexpr (is_double && sizeof(R) == 16) return {(R)_mm_max_pd((__m128d)b.r, (__m128d)a.r)};
+    if constexpr (is_float && sizeof(R) == 16) return {(R)_mm_max_ps((__m128)b.r, (__m128)a.r)};
+#endif
+    return Vec<T, L>::select(a < b, b, a);
+  }
 }
 
 /// a b + c in one rounding where the machine has it, else in two. For scores only.

@@ -1,0 +1,84 @@
+// Kernels of mean-shift: every point against every row that its kernel reaches.
+#pragma once
+
+#include "rows.hpp"
+#include "variants.hpp"
+
+namespace modeclust {
+
+/// Rows of fewer features are weighed in the leaves of a tree, by differences.
+constexpr int fewest_for_products = 24;
+/// Rows of a leaf, and children of an inner node: its boxes are looked at together, in lanes.
+constexpr int leaf_rows = 32, tree_fan = 8, most_levels = 16;
+
+/// Rows with weight in leaves of 32, transposed, and boxes around leaves, groups of leaves, ...
+struct LeafTree {
+  int n_features = 0;
+  std::int64_t n_leaves = 0;
+  const double* columns = nullptr;    // (n_leaves, D, 32)
+  const double* weight = nullptr;     // (n_leaves, 32) or null for 1
+  const double* precision = nullptr;  // (n_leaves, 32) or null for 1
+  const double* last_weight = nullptr;  // (32,) of the last leaf, which may be short; else null
+  int n_levels = 0;
+  // (n_groups, 2 D + 1, 8): the lowest and the highest number of each feature in each of 8 boxes,
+  // and the least precision. Level 0 is that of the leaves, the last one has a single group.
+  const double* boxes[most_levels] = {};
+};
+
+/// The points of a pass.
+struct ShiftTask {
+  const double* points = nullptr;   // (M, D)
+  const double* nearest = nullptr;  // (M,) upper bounds on the smallest t, or null for infinity
+  KernelName kernel = KernelName::gaussian;
+  double inverse_squared_bandwidth = 0.0;
+  double negligible = 0.0;  // rows whose t is above the smallest by this are left out
+  bool by_products = false;  // |p|^2 + |x|^2 - 2 p.x rather than differences; of long rows
+};
+
+/// What a pass leaves at each of the M points.
+struct ShiftResult {
+  double* reference;  // infinity where no row has weight
+  double* mass;
+  double* totals;  // (M, D)
+  double* density;
+  double* smallest;
+};
+
+/// A run of points: first <= p < last.
+struct PointRange {
+  std::int64_t first, last;
+};
+
+struct DensityKernels {
+  /// Writes dense rows as doubles to out (n, D). `buffer` has room for one row.
+  void (*read)(const RowSource&, RowRange, void* buffer, double* out);
+  /// Writes the squared norm of each row to norms[i - range.first].
+  void (*norms)(const RowSource&, RowRange, void* buffer, double* norms);
+  /// Sums the rows of a tree at some points. Returns how many rows were weighed.
+  std::int64_t (*shift_leaves)(const LeafTree&, const ShiftTask&, PointRange, const ShiftResult&);
+  /// Sums all rows at up to `points_at_once` points, by dense tiles.
+  void (*shift_tiles)(const RowSource&, const RowWeights&, const ShiftTask&, PointRange,
+                      const ShiftResult&, double* buffer);
+  /// Sums all CSR rows at up to 8 * `n_vectors` (1, 2 or 4) points, by products.
+  void (*shift_sparse)(const RowSource&, const RowWeights&, const double* row_norms,
+                       const ShiftTask&, PointRange, int n_vectors, const ShiftResult&,
+                       double* buffer);
+};
+
+/// The most points of a call of shift_tiles.
+constexpr std::int64_t points_at_once = 64;
+
+/// The size of the buffer of shift_tiles, in doubles.
+constexpr std::int64_t tiles_buffer_size(std::int64_t n_features) {
+  return 2 * leaf_rows * padded<double>(n_features) + 8 * leaf_rows +
+         points_at_once * (padded<double>(n_features) + leaf_rows);
+}
+
+/// The size of the buffer of shift_sparse, in doubles.
+constexpr std::int64_t sparse_buffer_size(std::int64_t n_features, int n_vectors) {
+  return 2 * 8 * n_vectors * n_features;
+}
+
+MODECLUST_DECLARE_TABLES(DensityKernels, density_kernels)
+
+}  // namespace modeclust

@@ -1,0 +1,88 @@
+// Squared distances of rows to centers, by differences, in doubles.
+#pragma once
+
+#include "tiles.hpp"
+#include "weighing.hpp"
+
+namespace modeclust {
+namespace {
+
+/// |x - c|^2 of a dense row: lanes are features.
+template <class T>
+MODECLUST_INLINE double squared_difference(const T* x, const double* center, int n_features) {
+  Doubles total = Doubles::zero();
+  int j = 0;
+  for (; j + 8 <= n_features; j += 8) {
+    const Doubles difference = load_doubles(x + j) - Doubles::load(center + j);
+    total = total + difference * difference;
+  }
+  if (j < n_features) {
+    const int left = n_features - j;
+    const Doubles difference =
+        load_first_doubles(x + j, left) - Doubles::load_first(center + j, left);
+    total = total + difference * difference;
+  }
+  return sum_of_lanes(total);
+}
+
+/// |x - c|^2 of four dense rows, each with a center of its own or all with the first; the bits of
+/// `squared_difference`.
+template <bool one_center, class T>
+MODECLUST_INLINE void four_squared_differences(const T* const* x, const double* const* centers,
+                                               int n_features, double* out) {
+  Doubles total[4];
+  for (int r = 0; r < 4; r++) total[r] = Doubles::zero();
+  int j = 0;
+  for (; j + 8 <= n_features; j += 8) {
+    for (int r = 0; r < 4; r++) {
+      const Doubles difference =
+          load_doubles(x[r] + j) - Doubles::load(centers[one_center ? 0 : r] + j);
+      total[r] = total[r] + difference * difference;
+    }
+  }
+  if (j < n_features) {
+    const int left = n_features - j;
+    for (int r = 0; r < 4; r++) {
+      const Doubles difference = load_first_doubles(x[r] + j, left) -
+                                 Doubles::load_first(centers[one_center ? 0 : r] + j, left);
+      total[r] = total[r] + difference * difference;
+    }
+  }
+  sums_of_lanes(total[0], total[1], total[2], total[3], out);
+}
+
+/// The sum of c_j^2 over the features that CSR row i lacks.
+template <class Rows>
+double squares_in_gaps(const Rows& rows, std::int64_t i, const double* center, int n_features) {
+  double total = 0.0;
+  std::int64_t j = 0;
+  for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
+    for (; j < rows.indices()[e]; j++) total += center[j] * center[j];
+    j++;
+  }
+  for (; j < n_features; j++) total += center[j] * center[j];
+  return total;
+}
+
+// Below this share of the norm, too few digits are left of the difference of norms.
+constexpr double least_rest = 1e-2;
+
+/// |x - c|^2 of a CSR row.
+template <class Rows>
+MODECLUST_INLINE double sparse_squared_difference(const Rows& rows, std::int64_t i,
+                                                  const double* center, double norm,
+                                                  int n_features) {
+  double total = 0.0, covered = 0.0;
+  for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
+    const double c = center[rows.indices()[e]];
+    const double difference = static_cast<double>(rows.data()[e]) - c;
+    total += difference * difference;
+    covered += c * c;
+  }
+  double rest = norm - covered;
+  if (rest < least_rest * norm) rest = squares_in_gaps(rows, i, center, n_features);
+  return total + rest;
+}
+
+}  // namespace
+}  // namespace modeclust

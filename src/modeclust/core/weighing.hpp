@@ -1,0 +1,179 @@
+// The weights of 32 rows at one point, relative to a reference: rows are in lanes.
+#pragma once
+
+#include "kernel_functions.hpp"
+
+namespace modeclust {
+namespace {
+
+using Doubles = Vec<double, 8>;
+
+constexpr double infinity = __builtin_inf();
+
+// Rows are weighed this many at a time, in vectors of 8.
+constexpr int leaf_size = 32;
+constexpr int leaf_vectors = leaf_size / 8;
+
+/// The weights of a leaf's rows. Null stands for 1.
+struct LeafWeights {
+  const double* weight = nullptr;     // (32,) sample weights; 0 for rows that are missing
+  const double* precision = nullptr;  // (32,)
+};
+
+/// The sums at one point. Lanes are added up at the end.
+struct PointSums {
+  double reference = infinity;
+  double smallest = infinity;  // the smallest t of a row with weight
+  double density = 0.0;        // of what was summed at earlier references
+  bool has_mass = false;
+  Doubles mass = Doubles::zero();    // sum of weights over that of the reference
+  Doubles values = Doubles::zero();  // sum of q G(t); gaussian: over G(reference)
+};
+
+template <int L>
+MODECLUST_INLINE double min_of_lanes(Vec<double, L> v) {
+  if constexpr (L > 2) {
+    return min_of_lanes(min(low_half(v), high_half(v)));
+  } else {
+    return v.r[1] < v.r[0] ? v.r[1] : v.r[0];
+  }
+}
+
+/// One bit for each lane whose mask is set.
+template <int L>
+MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
+  if constexpr (L * 8 > register_bytes) {
+    return bits_of(mask.low) | bits_of(mask.high) << (L / 2);
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (L == 8) return _mm512_movepi64_mask((__m512i)mask.r);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L == 4) return static_cast<unsigned>(_mm256_movemask_pd((__m256d)mask.r));
+#endif
+#if defined(__x86_64__)
+    if constexpr (L == 2) return static_cast<unsigned>(_mm_movemask_pd((__m128d)mask.r));
+#endif
+    unsigned bits = 0;
+    for (int i = 0; i < L; i++) bits |= static_cast<unsigned>(mask.r[i] & 1) << i;
+    return bits;
+  }
+}
+
+/// G(t) in each lane.
+template <KernelName kernel>
+MODECLUST_INLINE Doubles kernel_values_of(Doubles t) {
+  const Doubles one = Doubles::splat(1.0), zero = Doubles::zero();
+  if constexpr (kernel == KernelName::gaussian) {
+    const Doubles end = Doubles::splat(1416.0);
+    const Doubles value = exp_in_range(Doubles::splat(-0.5) * min(t, end));
+    return Doubles::select(t < end, value, zero);
+  } else if constexpr (kernel == KernelName::cauchy) {
+    return one / (one + t);
+  } else {
+    const Doubles below = max(one - t, zero);
+    return kernel == KernelName::biweight ? below * below : below;
+  }
+}
+
+/// Makes t the reference of the sums, and brings these and the n vectors of totals to it.
+template <KernelName kernel>
+void refer(double t, PointSums& sums, Doubles* totals, std::int64_t n) {
+  if (has_compact_support(kernel)) t = 0.0;
+  if (sums.has_mass) {
+    const Doubles factor = Doubles::splat(relative_weight(kernel, sums.reference, t));
+    sums.mass = sums.mass * factor;
+    for (std::int64_t j = 0; j < n; j++) totals[j] = totals[j] * factor;
+    if constexpr (kernel == KernelName::gaussian) {
+      sums.density += sum_of_lanes(sums.values) * exp_of_minus_half(sums.reference);
+      sums.values = Doubles::zero();
+    }
+  }
+  sums.reference = t;
+}
+
+/// Writes the weights of a leaf's rows at a point, given t, and adds them to the mass.
+///
+/// Returns false, and writes nothing, where no row of the leaf has any: rows without support, or
+/// with t above that of the reference by `negligible`. At most 600, so that exp goes as far.
+template <KernelName kernel, bool is_weighted>
+MODECLUST_INLINE bool weigh(const Doubles* t, LeafWeights leaf, double negligible, PointSums& sums,
+                            Doubles* totals, std::int64_t n_totals, Doubles* weights) {
+  const Doubles zero = Doubles::zero(), one = Doubles::splat(1.0);
+  Doubles q[leaf_vectors], precision[leaf_vectors], least = Doubles::splat(infinity);
+  for (int v = 0; v < leaf_vectors; v++) {
+    if constexpr (is_weighted) {
+      q[v] = leaf.weight ? Doubles::load(leaf.weight + 8 * v) : one;
+      precision[v] = leaf.precision ? Doubles::load(leaf.precision + 8 * v) : one;
+      least = min(least, Doubles::select(zero < q[v], t[v], Doubles::splat(infinity)));
+    } else {
+      least = min(least, t[v]);
+    }
+  }
+  const double smallest = min_of_lanes(least);
+  if (smallest < sums.smallest) sums.smallest = smallest;
+  if (!(smallest < (has_compact_support(kernel) ? 1.0 : infinity))) return false;
+  if (kernel == KernelName::gaussian && !(smallest - sums.reference < negligible)) return false;
+  if (smallest < (sums.has_mass ? sums.reference - largest_rise : sums.reference)) {
+    refer<kernel>(smallest, sums, totals, n_totals);
+  }
+  sums.has_mass = true;
+  Doubles values[leaf_vectors];
+  for (int v = 0; v < leaf_vectors; v++) {
+    if constexpr (kernel == KernelName::gaussian) {
+      Doubles excess = t[v] - Doubles::splat(sums.reference);
+      // A row without weight may be nearer by any amount.
+      if constexpr (is_weighted) excess = max(excess, Doubles::splat(-largest_rise));
+      // Where t is beyond what exp takes, its value is not used.
+      const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess);
+      values[v] = weights[v] =
+          Doubles::select(excess < Doubles::splat(negligible), value, zero);
+    } else if constexpr (kernel == KernelName::cauchy) {
+      const Doubles ratio = Doubles::splat(1.0 + sums.reference) / (one + t[v]);
+      values[v] = one / (one + t[v]);
+      weights[v] = ratio * ratio;
+    } else {
+      const Doubles below = max(one - t[v], zero);
+      const bool is_flat = kernel == KernelName::epanechnikov;
+      values[v] = is_flat ? below : below * below;
+      weights[v] = is_flat ? Doubles::select(t[v] < one, one, zero) : below;
+    }
+    if constexpr (is_weighted) {
+      values[v] = q[v] * values[v];
+      weights[v] = q[v] * weights[v] * precision[v];
+    }
+  }
+  sums.values = sums.values + ((values[0] + values[1]) + (values[2] + values[3]));
+  sums.mass = sums.mass + ((weights[0] + weights[1]) + (weights[2] + weights[3]));
+  return true;
+}
+
+/// The density of the rows that were summed.
+template <KernelName kernel>
+MODECLUST_INLINE double density_of(const PointSums& sums) {
+  const double values = sum_of_lanes(sums.values);
+  if constexpr (kernel == KernelName::gaussian) {
+    return sums.density + values * exp_of_minus_half(sums.reference);
+  }
+  return values;
+}
+
+inline double squared_norm(const double* x, int n) {
+  double total = 0.0;
+  for (int j = 0; j < n; j++) total += x[j] * x[j];
+  return total;
+}
+
+/// Calls work.operator()<kernel>() with the kernel as a constant.
+template <class Work>
+MODECLUST_INLINE void with_kernel(KernelName kernel, Work work) {
+  switch (kernel) {
+    case KernelName::gaussian: work.template operator()<KernelName::gaussian>(); break;
+    case KernelName::epanechnikov: work.template operator()<KernelName::epanechnikov>(); break;
+    case KernelName::biweight: work.template operator()<KernelName::biweight>(); break;
+    case KernelName::cauchy: work.template operator()<KernelName::cauchy>(); break;
+  }
+}
+
+}  // namespace
+}  // namespace modeclust
