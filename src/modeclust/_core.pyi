@@ -81,6 +81,13 @@ class Rows:
 
     @property
     def has_labels(self) -> bool: ...
+    @property
+    def first_row(self) -> int:
+        """The number of the first row, where these are a part of others."""
+
+    def row_weights(self) -> Doubles:
+        """Return the weight of each row in a step of K-means: q / s^2."""
+
     def set_precision(self, precision: Doubles | None) -> None: ...
     def mode_pass(
         self,

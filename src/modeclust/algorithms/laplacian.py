@@ -16,10 +16,10 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
+from modeclust import _core
 from modeclust.algorithms.solve import Centers, State, inverse_square, largest_move
 from modeclust.data.dataset import Dataset
-from modeclust.data.graph_pass import BoundPass, LaplacianPass, ProjectPass
-from modeclust.data.memory import MemoryDataset
+from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.soft_pass import KernelValuePass, SoftPass
 
 Doubles = npt.NDArray[np.float64]
@@ -40,23 +40,29 @@ SMOOTH_DEGREE = 10.0
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph of affinities W, as a dataset."""
+    """A graph of affinities W."""
 
-    dataset: MemoryDataset  # its rows are those of W
+    W: Any  # (N, N) symmetric, CSR
+    core: _core.Graph  # the same, for passes over its rows
     degrees: Doubles  # (N,)
     isolated: npt.NDArray[np.int64]  # rows without edges
 
     @classmethod
-    def of(cls, dataset: MemoryDataset) -> "Graph":
-        """Return the graph of an open dataset of symmetric affinities."""
-        degrees = np.asarray(dataset.X.sum(axis=1), dtype=np.float64).ravel()
-        isolated = np.flatnonzero(degrees == 0)
-        return cls(dataset, degrees, isolated)
+    def of(cls, W: Any, n_jobs: int | None = None) -> "Graph":
+        """Return the graph of symmetric affinities in CSR form."""
+        degrees = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+        core = _core.Graph(
+            np.asarray(W.data, np.float64),
+            np.asarray(W.indices, np.int32),
+            W.indptr,
+            n_threads=thread_count(n_jobs),
+        )
+        return cls(W, core, degrees, np.flatnonzero(degrees == 0))
 
     @cached_property
     def rate(self) -> float:
         """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
-        return 0.5 / _largest_eigenvalue(self.dataset.X, self.degrees)
+        return 0.5 / _largest_eigenvalue(self.W, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
@@ -137,19 +143,18 @@ class GradientSmoother(Smoother):
         products_before[:] = products
         pace, momentum = 1.0, 0.0
         for _ in range(MOST_SMOOTHINGS):
-            pass_ = ProjectPass(
-                now,
-                before,
-                products,
-                products_before,
-                kernel_values,
-                graph.degrees,
-                self.smoothing,
-                rate,
-                momentum,
-                following,
+            graph.core.descend(
+                memberships=now,
+                before=before,
+                products=products,
+                products_before=products_before,
+                kernel_values=kernel_values,
+                degrees=graph.degrees,
+                smoothing=self.smoothing,
+                rate=rate,
+                momentum=momentum,
+                out=following,
             )
-            graph.dataset.run(pass_)
             lower = self._multiply(following, kernel_values, products_next)
             if lower > energy and momentum > 0.0:
                 pace, momentum = 1.0, 0.0
@@ -170,8 +175,9 @@ class GradientSmoother(Smoother):
         return self._multiply(memberships, kernel_values, np.empty_like(memberships))
 
     def _multiply(self, memberships: Doubles, kernel_values: Doubles, products: Doubles) -> float:
-        pass_ = LaplacianPass(memberships, kernel_values, self.smoothing, products)
-        return self.graph.dataset.run(pass_).value
+        return self.graph.core.multiply(
+            memberships, kernel_values, smoothing=self.smoothing, out=products
+        )
 
 
 class BoundSmoother(Smoother):
@@ -215,8 +221,9 @@ class BoundSmoother(Smoother):
     def _update(
         self, memberships: Doubles, kernel_values: Doubles, damping: float, following: Doubles
     ) -> float:
-        pass_ = BoundPass(memberships, kernel_values, self.smoothing, damping, following)
-        return self.graph.dataset.run(pass_).value
+        return self.graph.core.soften(
+            memberships, kernel_values, smoothing=self.smoothing, damping=damping, out=following
+        )
 
 
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}

@@ -11,10 +11,9 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import radius_neighbors_graph
 
+from modeclust import _core
 from modeclust.algorithms.neighbors import openmp_threads
 from modeclust.algorithms.solve import inverse_square
-from modeclust.data.dataset import Dataset
-from modeclust.data.shift_pass import ShiftPass
 from modeclust.kernels import EPANECHNIKOV
 
 Points = npt.NDArray[np.float64]
@@ -51,14 +50,13 @@ SMALLEST = 1e-12
 class Density:
     """The kernel density of a dataset at one bandwidth, divided by the sum of the weights."""
 
-    dataset: Dataset
+    rows: _core.DensityRows
+    n_rows: int
     kernel: int
     bandwidth: float
     weight: float  # the sum of all
     precision: float  # the largest 1 / s^2
     spread: float  # see `weight_spread`
-    largest_norm: float  # of the rows, squared
-    map_parts: Callable[..., Iterator[Any]] = map  # maps a function over parts of the seeds
 
     @property
     def is_smooth(self) -> bool:
@@ -75,17 +73,16 @@ class Density:
 
     def shift(self, points: Points, reach: Vector) -> tuple[Points, Vector, Vector]:
         """Return the points after one mean-shift step, and density and smallest t before it."""
-        shift_pass = ShiftPass(
+        sums = self.rows.shift_sums(
             points,
-            self.kernel,
-            inverse_square(self.bandwidth),
-            reach,
-            min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.dataset.n_rows), 600.0),
-            self.largest_norm,
+            kernel=self.kernel,
+            inverse_squared_bandwidth=inverse_square(self.bandwidth),
+            nearest=reach,
+            negligible=min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.n_rows), 600.0),
         )
-        sums = self.dataset.run(shift_pass)
+        moved = _core.means(sums.totals, sums.mass, points)
         # Of equal rows it is 1, but for rounding.
-        return sums.moved(points), np.minimum(sums.density / self.weight, 1.0), sums.smallest
+        return moved, np.minimum(sums.density / self.weight, 1.0), sums.smallest
 
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
         """Return an upper bound on the smallest t at points after moves of these lengths."""
@@ -128,7 +125,7 @@ def find_modes(
     points, densities, labels = [], [], []
     converged, n_iter, n_found = True, 0, 0
     radius = density.bandwidth * limits.merge_radius
-    for ends in density.map_parts(partial(ascend, density, limits=limits), seeds):
+    for ends in map(partial(ascend, density, limits=limits), seeds):
         group, first = _group(ends.points, ends.density, radius)
         points.append(ends.points[first])
         densities.append(ends.density[first])
@@ -307,7 +304,7 @@ def _leave_saddles(
     """
     nudges = rng.normal(size=points.shape)
     nudges *= NUDGE * density.bandwidth / np.linalg.norm(nudges, axis=1, keepdims=True)
-    parts = density.map_parts(partial(ascend, density, limits=limits), in_parts(points + nudges))
+    parts = map(partial(ascend, density, limits=limits), in_parts(points + nudges))
     ends, densities = zip(*((part.points, part.density) for part in parts), strict=True)
     again, new_density = np.concatenate(ends), np.concatenate(densities)
     higher = new_density > values

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.algorithms.relaxation import Relaxation
 from modeclust._core import row_distances
+from modeclust.algorithms.relaxation import Relaxation
 from modeclust.data.dataset import Dataset
 from modeclust.data.farthest_pass import FarthestPass
 from modeclust.data.mean_pass import MeanPass, MeanSums
@@ -266,7 +266,7 @@ def _refill_empty(dataset: Dataset, centroids: Centers, sums: MeanSums) -> tuple
     farthest = dataset.run(FarthestPass(centroids, len(empty)))
     donors = dataset.labels_at(farthest.indices)
     points = dataset.take(farthest.indices).dense()
-    for k, donor, x, pull in zip(empty, donors, points, farthest.pulls, strict=False):
+    for k, donor, x, pull in zip(empty, donors, points, farthest.weights, strict=False):
         sums.mass[k] = pull
         sums.totals[k] = pull * x
         sums.mass[donor] -= pull

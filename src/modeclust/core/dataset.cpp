@@ -204,6 +204,14 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
   return out;
 }
 
+nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() {
+  auto out = new_vector(n_rows());
+  for (std::int64_t i = 0; i < n_rows(); i++) {
+    out.data()[i] = weights.weight_of(i) * weights.precision_of(i);
+  }
+  return out;
+}
+
 nb::tuple Rows::digest() {
   // Weights are one-column rows.
   const auto column = [&](const double* values) {
@@ -312,6 +320,8 @@ void bind_rows(nb::module_& m) {
            arg("n_threads") = 1, arg("first_row") = 0)
       .def_prop_ro("n_rows", &Rows::n_rows)
       .def_prop_ro("n_features", &Rows::n_features)
+      .def_ro("first_row", &Rows::first_row)
+      .def("row_weights", &Rows::row_weights)
       .def("set_precision", &Rows::set_precision, arg("precision").none())
       .def_rw("negligible", &Rows::negligible)
       .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })

@@ -70,6 +70,8 @@ class Rows {
   void set_precision(std::optional<Vector> precision);
 
   nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
+  /// The weight of each row in a step of K-means: q / s^2.
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> row_weights();
   /// Digests of the rows, of their weights and of their precisions, by blocks.
   nb::tuple digest();
 

@@ -1,7 +1,8 @@
 """The interface between the algorithms and the data.
 
-An algorithm defines a `Pass`. A `Dataset` runs it over its rows, block by block, and merges the
-partial sums. No algorithm mentions threads, files or Dask, and no dataset mentions an algorithm.
+An algorithm defines a `Pass`. A `Dataset` runs it over its rows: all at once in memory, or chunk by
+chunk on Dask, where it merges the partial sums. No algorithm mentions threads, files or Dask, and
+no dataset mentions an algorithm.
 """
 
 from typing import Any, Protocol, Self, TypeVar
@@ -9,7 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.blocks import Block
+from modeclust import _core
 from modeclust.data.sample import Sample
 
 
@@ -21,20 +22,18 @@ class PartialSums(Protocol):
 
 
 P = TypeVar("P", bound=PartialSums)
+P_co = TypeVar("P_co", bound=PartialSums, covariant=True)
 
 
-class Pass(Protocol[P]):
-    """What to compute from each block of rows. It must not depend on the kind of dataset.
+class Pass(Protocol[P_co]):
+    """What to compute from the rows. It must not depend on the kind of dataset.
 
     A pass that assigns each row to its nearest centroid has the attributes `centroids` and
     ``assigns = True``. A dataset that loses the labels of some rows recomputes them from there.
     """
 
-    def start(self) -> P:
-        """Return the partial sums of no rows."""
-
-    def add(self, block: Block, partial_sums: P, /) -> None:
-        """Add one block to `partial_sums`."""
+    def run(self, rows: _core.Rows, /) -> P_co:
+        """Return the result for some rows: one call into the core."""
 
 
 def pass_assigns(pass_: Any) -> bool:

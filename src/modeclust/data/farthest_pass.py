@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.blocks import Block
-from modeclust.data.centroid_pass import CentroidPass
-from modeclust.data.reading import fill_own_distances
+from modeclust import _core
 
 
 @dataclass
@@ -17,7 +15,7 @@ class Farthest:
     n_wanted: int
     indices: npt.NDArray[np.int64]
     distances: npt.NDArray[np.float64]  # squared
-    pulls: npt.NDArray[np.float64]  # the weight of each in a K-means step
+    weights: npt.NDArray[np.float64]  # the weight of each in a K-means step
 
     def merge(self, other: "Farthest") -> None:
         """Keep the farthest of both; the earlier row wins a tie."""
@@ -25,31 +23,23 @@ class Farthest:
         order = np.argsort(-distances, kind="stable")[: self.n_wanted]
         self.indices = np.concatenate([self.indices, other.indices])[order]
         self.distances = distances[order]
-        self.pulls = np.concatenate([self.pulls, other.pulls])[order]
+        self.weights = np.concatenate([self.weights, other.weights])[order]
 
 
 @dataclass(frozen=True)
-class FarthestPass(CentroidPass):
+class FarthestPass:
     """Find the `n_wanted` rows of positive weight farthest from their centroids."""
 
+    centroids: npt.NDArray[np.float64]  # (K, D)
     n_wanted: int
 
-    def start(self) -> Farthest:
-        """Return the farthest of no rows."""
-        return Farthest(self.n_wanted, np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
-
-    def add(self, block: Block, farthest: Farthest) -> None:
-        """Add one block's rows."""
-        distances = np.empty(len(block.labels))
-        every = np.arange(len(distances))
-        layout = self._layouts.suiting(block.X, n_searched=0)
-        fill_own_distances(block.X, 0, every, layout.rows, layout.norms, block.labels, distances)
-        pulls = np.ones(len(block.labels))
-        if block.weight.size:
-            pulls *= block.weight
-        if block.inverse_squared_scale.size:
-            pulls *= block.inverse_squared_scale
-        present = np.flatnonzero(pulls)
-        farthest.merge(
-            Farthest(self.n_wanted, block.start + present, distances[present], pulls[present])
-        )
+    def run(self, rows: _core.Rows) -> Farthest:
+        """Return the farthest of some rows, by the labels that they have."""
+        if not rows.has_labels:
+            raise RuntimeError("The rows have no labels yet: a pass that assigns must come first.")
+        distances = _core.own_distances(rows, self.centroids, rows.labels)
+        weights = rows.row_weights()
+        present = np.flatnonzero(weights)
+        order = np.argsort(-distances[present], kind="stable")[: self.n_wanted]
+        found = present[order]
+        return Farthest(self.n_wanted, rows.first_row + found, distances[found], weights[found])

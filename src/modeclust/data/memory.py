@@ -1,11 +1,6 @@
 """A dataset in the memory of this machine, or mapped into it from a file."""
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Lock
 from typing import Any, Self, TypeVar
 
 import joblib
@@ -14,18 +9,11 @@ import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust import _core
-from modeclust.compiled import compiled
-from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
 from modeclust.data.core_rows import core_rows
 from modeclust.data.dataset import P, Pass
 from modeclust.data.reading import (
-    CentroidLayouts,
-    Centroids,
     Floats,
-    compiled_form,
     is_sparse,
-    row_count,
-    squared_distance,
 )
 from modeclust.data.rescaling import working_dtype
 from modeclust.data.sample import Sample, equal_rows, row_keys
@@ -37,8 +25,6 @@ NOTHING = np.empty(0)
 
 class MemoryDataset:
     """The rows of an ndarray, a CSR matrix or a memory-mapped file.
-
-    Use it as a context manager: its threads end with the context.
 
     Parameters
     ----------
@@ -53,10 +39,6 @@ class MemoryDataset:
         Number of centroids of the passes; it determines the block size.
     n_jobs : int, optional
         Number of threads, as `thread_count` understands it.
-    block_size : int, optional
-        Number of rows per block, for passes that take long per row.
-    n_blocks : int, default=16
-        Number of blocks to aim for, to keep all threads busy.
     first_row : int, default=0
         Index of the first row, if these rows are a part of a larger dataset.
     rows : modeclust._core.Rows, optional
@@ -71,8 +53,6 @@ class MemoryDataset:
         scale: npt.NDArray[np.float64] | None = None,
         n_clusters: int = 1,
         n_jobs: int | None = None,
-        block_size: int | None = None,
-        n_blocks: int = 16,
         first_row: int = 0,
         rows: _core.Rows | None = None,
     ) -> None:
@@ -89,24 +69,12 @@ class MemoryDataset:
             first_row=first_row,
         )
         self.set_scale(scale)
-        row_length = X.nnz / self.n_rows if self.is_sparse else None
-        size = block_size or rows_per_block(
-            self.n_rows, self.n_features, n_clusters, row_length, n_blocks
-        )
-        self._edges = list(block_edges(self.n_rows, size))
-        self._first_row = first_row
-        self._n_threads = min(thread_count(n_jobs), len(self._edges))
-        self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        if self._n_threads > 1:
-            self._pool = ThreadPoolExecutor(self._n_threads)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+        """Do nothing: the threads of the core are shared by all datasets."""
 
     @property
     def total_weight(self) -> float:
@@ -127,25 +95,7 @@ class MemoryDataset:
 
     def run(self, pass_: Pass[P]) -> P:
         """Run a pass over all rows, and return its merged result."""
-        if hasattr(pass_, "run"):
-            return pass_.run(self.rows)
-
-        def add(block: Block) -> P:
-            partial_sums = pass_.start()
-            pass_.add(block, partial_sums)
-            return partial_sums
-
-        total: P | None = None
-
-        def merge(partial_sums: P) -> None:
-            nonlocal total
-            if total is None:
-                total = partial_sums
-            else:
-                total.merge(partial_sums)
-
-        self._for_each_block(add, merge)
-        return pass_.start() if total is None else total
+        return pass_.run(self.rows)
 
     def labels(self) -> npt.NDArray[np.int32]:
         """Return the label of each row by the last pass that assigned labels."""
@@ -181,7 +131,7 @@ class MemoryDataset:
         # A few rows may share the key of another row without being equal to it.
         others = [
             present[rows][~equal_rows(self.X[present[rows]], self.X[present[first[kind[rows]]]])]
-            for rows in map(np.arange, *zip(*block_edges(len(present), 4096), strict=True))
+            for rows in np.array_split(np.arange(len(present)), -(-len(present) // 4096))
         ]
         other = np.concatenate(others)
         same = np.isin(present, other, invert=True)
@@ -197,58 +147,13 @@ class MemoryDataset:
 
     def distances(self, centroids: npt.NDArray[np.float64]) -> Floats:
         """Return the distance of each row to each centroid, (n_rows, K)."""
-        layouts = CentroidLayouts(centroids)
         out = np.empty((self.n_rows, len(centroids)), dtype=self.dtype)
-
-        def measure(block: Block) -> None:
-            _fill_distances(block.X, layouts.suiting(block.X, n_searched=0), out[block.rows])
-
-        self._for_each_block(measure, lambda _: None)
+        _core.distances(self.rows, np.ascontiguousarray(centroids, dtype=np.float64), out)
         if np.isinf(out.max(initial=0.0)):
             far = np.flatnonzero(np.isinf(out).any(axis=1))
             with np.errstate(over="ignore"):
                 out[far] = _far_distances(self.take(far).dense(), centroids)
         return out
-
-    def _for_each_block(self, work: Callable[[Block], T], take: Callable[[T], Any]) -> None:
-        """Call `work` on each block, and `take` on the results in the order of the blocks."""
-        if self._pool is None:
-            for edges in self._edges:
-                take(work(self._block(*edges)))
-            return
-        lock = Lock()
-        edges_left = iter(enumerate(self._edges))
-        done: dict[int, T] = {}
-        n_taken = 0
-
-        def run() -> None:
-            nonlocal n_taken
-            while True:
-                with lock:
-                    number, edges = next(edges_left, (0, None))
-                if edges is None:
-                    return
-                result = work(self._block(*edges))
-                with lock:
-                    done[number] = result
-                    while n_taken in done:
-                        take(done.pop(n_taken))
-                        n_taken += 1
-
-        # One task per thread, not per block: each thread takes the next block that is left.
-        for task in [self._pool.submit(run) for _ in range(self._n_threads)]:
-            task.result()
-
-    def _block(self, first: int, last: int) -> Block:
-        rows = slice(first, last)
-        return Block(
-            start=self._first_row + first,
-            X=compiled_form(self.X, rows, self.dtype),
-            weight=self.weight[rows],
-            inverse_squared_scale=self.inverse_squared_scale[rows],
-            state=BlockState.of(self.rows.labels[rows]),
-            negligible=self.rows.negligible,
-        )
 
 
 def negligible_excess(
@@ -289,30 +194,6 @@ def thread_count(n_jobs: int | None) -> int:
     return int(joblib.effective_n_jobs(n_jobs))
 
 
-@contextmanager
-def parallel_map(n_threads: int) -> Iterator[Callable[..., Iterator[Any]]]:
-    """Yield a function like `map` that runs in threads and keeps the order of the items."""
-    if n_threads == 1:
-        yield map
-        return
-    pool = ThreadPoolExecutor(n_threads)
-
-    def map_in_threads(work: Callable[[Any], T], items: Iterable[Any]) -> Iterator[T]:
-        waiting: deque[Future[T]] = deque()
-        for item in items:
-            waiting.append(pool.submit(work, item))
-            if len(waiting) > n_threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-    try:
-        yield map_in_threads
-    finally:
-        # Tasks are left only after an error or an interrupt.
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
 def _far_distances(
     rows: npt.NDArray[np.float64], centroids: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
@@ -322,11 +203,3 @@ def _far_distances(
     columns = [np.linalg.norm(near - centroid / unit, axis=1) for centroid in centroids]
     distances: npt.NDArray[np.float64] = np.stack(columns, axis=1) * unit
     return distances
-
-
-@compiled
-def _fill_distances(X: Any, centroids: Centroids, out: Any) -> None:
-    """Write |x_i - c_k| to out (n, K)."""
-    for i in range(row_count(X)):
-        for k in range(out.shape[1]):
-            out[i, k] = np.sqrt(squared_distance(X, i, centroids.rows, centroids.norms, k))

@@ -1,25 +1,25 @@
 """The kernel density of a user's checked data."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from modeclust import _core
 from modeclust.algorithms.mean_shift import Density
-from modeclust.data.blas import single_blas_thread
-from modeclust.data.memory import MemoryDataset, parallel_map, thread_count, weight_spread
-from modeclust.data.reading import FEWEST_FOR_PRODUCTS, is_sparse
+from modeclust.data.memory import MemoryDataset, weight_spread
+from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling, working_dtype
-from modeclust.data.shift_pass import LARGEST_NORM, LEAF
 from modeclust.data.spatial_order import spatial_order
 from modeclust.kernels import KERNELS
 from modeclust.validation import Doubles, check_n_jobs
 
-# Blocks: enough to keep all threads busy, and not so small that a turn costs more than the work.
-N_BLOCKS, FEWEST_ROWS = 16, 1024
+# Dense rows of fewer features than this are put in a spatial order, in leaves of so many rows.
+FEWEST_LONG_FEATURES, LEAF = 24, 32
+# Sparse rows are compared by products, where a squared distance is off by about 1e-16 of the
+# squared norms: that must be below 1e-8 of the squared bandwidth.
+LARGEST_NORM = 1e8
 # Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
 LIMITS = 1e-100, 1e100
 NO_ORDER = np.empty(0, dtype=np.intp)
@@ -52,7 +52,7 @@ class KernelDensity:
     @classmethod
     def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
         """Return the density of checked rows, which are copied into memory."""
-        if is_sparse(X) or X.shape[1] >= FEWEST_FOR_PRODUCTS:
+        if is_sparse(X) or X.shape[1] >= FEWEST_LONG_FEATURES:
             order = np.arange(X.shape[0])
             rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
         else:
@@ -65,48 +65,34 @@ class KernelDensity:
             order,
         )
 
-    @contextmanager
-    def open(
-        self, kernel: str, bandwidth: float, n_jobs: int | None
-    ) -> Iterator[OpenKernelDensity]:
+    def open(self, kernel: str, bandwidth: float, n_jobs: int | None) -> OpenKernelDensity:
         """Open the density at a bandwidth, which is in the user's units."""
         check_n_jobs(n_jobs)
         rescaling = Rescaling.of(self.X)
         inner = self.bandwidth_to_internal(bandwidth, rescaling)
-        n_rows = self.X.shape[0]
-        size = max(FEWEST_ROWS, -(-n_rows // N_BLOCKS))
-        # The sums of a point are dense. To merge them would take longer than to process sparse
-        # rows: threads share the points, not the rows.
-        in_one = is_sparse(self.X)
-        with (
-            MemoryDataset(
-                rescaling.to_internal(self.X),
-                weight=self.weight,
-                scale=None if self.scale is None else self.scale / self.mean_scale,
-                n_jobs=n_jobs,
-                block_size=n_rows if in_one else -(-size // LEAF) * LEAF,
-            ) as dataset,
-            parallel_map(thread_count(n_jobs) if in_one else 1) as map_parts,
-            single_blas_thread(),
-        ):
-            scales = dataset.inverse_squared_scale
-            largest_norm = _largest_norm(dataset.X)
-            if dataset.is_sparse and largest_norm > LARGEST_NORM * inner * inner:
-                raise ValueError(
-                    f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
-                    f"{np.sqrt(largest_norm) * rescaling.scale:.6g}; pass dense rows."
-                )
-            density = Density(
-                dataset,
-                KERNELS[kernel],
-                float(inner),
-                weight=dataset.total_weight,
-                precision=float(scales.max()) if scales.size else 1.0,
-                spread=weight_spread(dataset.weight, scales),
-                largest_norm=largest_norm,
-                map_parts=map_parts,
+        dataset = MemoryDataset(
+            rescaling.to_internal(self.X),
+            weight=self.weight,
+            scale=None if self.scale is None else self.scale / self.mean_scale,
+            n_jobs=n_jobs,
+        )
+        rows = _core.DensityRows(dataset.rows)
+        if dataset.is_sparse and rows.largest_norm > LARGEST_NORM * inner * inner:
+            raise ValueError(
+                f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
+                f"{np.sqrt(rows.largest_norm) * rescaling.scale:.6g}; pass dense rows."
             )
-            yield OpenKernelDensity(density, dataset.X, rescaling, self.mean_scale)
+        scales = dataset.inverse_squared_scale
+        density = Density(
+            rows,
+            dataset.n_rows,
+            KERNELS[kernel],
+            float(inner),
+            weight=dataset.total_weight,
+            precision=float(scales.max()) if scales.size else 1.0,
+            spread=weight_spread(dataset.weight, scales),
+        )
+        return OpenKernelDensity(density, dataset.X, rescaling, self.mean_scale)
 
     @property
     def mean_scale(self) -> float:
@@ -122,14 +108,3 @@ class KernelDensity:
         given = np.empty_like(values)
         given[self.order] = values
         return given
-
-
-def _largest_norm(X: Any) -> float:
-    """Return the largest squared norm of a row."""
-    if is_sparse(X):
-        return float(X.multiply(X).sum(axis=1).max())
-    parts = range(0, X.shape[0], 4096)
-    return max(
-        float(np.einsum("id,id->i", part, part, dtype=np.float64).max())
-        for part in (np.asarray(X[first : first + 4096]) for first in parts)
-    )

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from modeclust import _core
 from modeclust.algorithms.graph import FARTHEST, neighbor_graph
 from modeclust.algorithms.laplacian import SOLVERS, hard_labels, one_hot
 from modeclust.algorithms.neighbors import (
@@ -26,7 +27,6 @@ from modeclust.algorithms.neighbors import (
     nearest_rows,
 )
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
-from modeclust.data.graph_pass import project_rows
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling, working_dtype
@@ -503,7 +503,7 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         log_ratio = pull - near - np.log(2 * self.smoothing_)
         ratio = np.exp(np.minimum(log_ratio[reached], LARGEST_LOG_RATIO))
         mean[reached] += ratio[:, None] * shares
-        project_rows(mean)  # ... neighbours alone decide.
+        _core.project_rows(mean)  # ... neighbours alone decide.
         return mean
 
     def _log_kernel_values(

@@ -269,10 +269,10 @@ def _is_kernel_density(kernel_density: Any, n_rows: int, width: int) -> bool:
 def _is_steady(model: MeanShift) -> bool:
     """Return whether the density can be found at its bandwidth, as `fit` makes sure."""
     try:
-        with model._kernel_density.open(model._fitted_with["kernel"], model.bandwidth_, 1):
-            return True
+        model._kernel_density.open(model._fitted_with["kernel"], model.bandwidth_, 1)
     except ValueError:
         return False
+    return True
 
 
 def _is_neighborhood(neighborhood: Any, n_rows: int, width: int) -> bool:

@@ -214,19 +214,19 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         """
         X = check_rows(X, estimator=self, min_rows=2)
         kernel_density, bandwidth = self._prepare(X, sample_weight, sample_scale)
-        with kernel_density.open(self.kernel, bandwidth, self.n_jobs) as opened:
-            search = Search(self, opened)
-            root = self._init_callback_context(max_subtasks=search.n_parts)
-            callback_args = {"estimator": self, "X": X, "y": y}
-            root.call_on_fit_task_begin(**callback_args)
-            search.watched = partial(_watched, root, callback_args)
-            try:
-                bandwidth, modes = search.modes(self.n_clusters)
-            except NoBandwidthError as error:
-                raise ValueError(self._no_bandwidth(error, opened)) from None
-            labels = search.row_labels(modes)
-            self._store(kernel_density, modes, labels, bandwidth, opened)
-            root.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
+        opened = kernel_density.open(self.kernel, bandwidth, self.n_jobs)
+        search = Search(self, opened)
+        root = self._init_callback_context(max_subtasks=search.n_parts)
+        callback_args = {"estimator": self, "X": X, "y": y}
+        root.call_on_fit_task_begin(**callback_args)
+        search.watched = partial(_watched, root, callback_args)
+        try:
+            bandwidth, modes = search.modes(self.n_clusters)
+        except NoBandwidthError as error:
+            raise ValueError(self._no_bandwidth(error, opened)) from None
+        labels = search.row_labels(modes)
+        self._store(kernel_density, modes, labels, bandwidth, opened)
+        root.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not modes.converged:
             warn_of_unfinished(self.max_iter, stacklevel=5)
         return self
@@ -253,18 +253,16 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
             raise ValueError(f"method must be 'basin' or 'nearest', got {method!r}.")
         X = check_rows(X, estimator=self, reset=False)
         kept = self._fitted_with
-        with self._kernel_density.open(kept["kernel"], self.bandwidth_, self.n_jobs) as opened:
-            rows = opened.rescaling.to_internal(X)
-            centers = opened.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
-            if method == "nearest":
-                return _nearest(centers, _dense_parts(rows)).astype(np.int32)
-            limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
-            radius = limits.merge_radius * opened.density.bandwidth
-            ascents = opened.density.map_parts(
-                partial(ascend, opened.density, limits=limits), _dense_parts(rows)
-            )
-            labels = [nearest_mode(ends.points, centers, radius) for ends in ascents]
-            return np.concatenate(labels).astype(np.int32)
+        opened = self._kernel_density.open(kept["kernel"], self.bandwidth_, self.n_jobs)
+        rows = opened.rescaling.to_internal(X)
+        centers = opened.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
+        if method == "nearest":
+            return _nearest(centers, _dense_parts(rows)).astype(np.int32)
+        limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
+        radius = limits.merge_radius * opened.density.bandwidth
+        ascents = map(partial(ascend, opened.density, limits=limits), _dense_parts(rows))
+        labels = [nearest_mode(ends.points, centers, radius) for ends in ascents]
+        return np.concatenate(labels).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's description of what the estimator can do."""

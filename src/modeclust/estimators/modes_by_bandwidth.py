@@ -97,16 +97,14 @@ def modes_by_bandwidth(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    with kernel_density.open(kernel, float(increasing[0]), n_jobs) as opened:
-        density = opened.density
-        wider = kernel_density.bandwidth_to_internal(increasing[1:], opened.rescaling)
-        search = Search(model, opened)
-        levels = [ModesAtBandwidth(density.bandwidth, search.at(density.bandwidth))]
-        labels = search.row_labels(levels[0].modes)
-        for bandwidth in wider:
-            levels.append(
-                merge_modes(density, levels[-1], float(bandwidth), search.limits, search.rng)
-            )
+    opened = kernel_density.open(kernel, float(increasing[0]), n_jobs)
+    density = opened.density
+    wider = kernel_density.bandwidth_to_internal(increasing[1:], opened.rescaling)
+    search = Search(model, opened)
+    levels = [ModesAtBandwidth(density.bandwidth, search.at(density.bandwidth))]
+    labels = search.row_labels(levels[0].modes)
+    for bandwidth in wider:
+        levels.append(merge_modes(density, levels[-1], float(bandwidth), search.limits, search.rng))
     if not all(level.modes.converged for level in levels):
         warn_of_unfinished(max_iter, stacklevel=4)
     return _tree(levels, kernel_density.in_first_order(labels), opened, kernel_density.X.dtype)

@@ -9,12 +9,8 @@ from scipy import sparse
 
 from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft
 from modeclust.algorithms.solve import Centers, State
-from modeclust.data.memory import MemoryDataset
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem
-
-# Blocks of a graph: enough for all threads, and so large that a turn costs little beside the work.
-N_BLOCKS, BLOCK_WORK = 16, 2**15
 
 
 @dataclass
@@ -36,19 +32,17 @@ class SoftProblem(Problem):
             return
         smoother = SOLVERS[self.solver]
         memberships = smoother.first_memberships(self.dataset.labels(), len(centroids))
-        size = max(-(-self.dataset.n_rows // N_BLOCKS), BLOCK_WORK // len(centroids), 1)
-        with MemoryDataset(self.graph, block_size=size, n_jobs=self.soft_jobs) as edges:
-            graph = Graph.of(edges)
-            if isinstance(self.smoothing, str):
-                self.smoothing = smoother.automatic(graph, memberships, self.dataset.total_weight)
-            yield from follow_soft(
-                self.dataset,
-                smoother(graph, self.smoothing),
-                centroids,
-                memberships,
-                bandwidths,
-                kernel=self.kernel,
-                path_iter=self.soft_path_iter,
-                max_iter=self.soft_max_iter,
-                tol=self.tol,
-            )
+        graph = Graph.of(self.graph, self.soft_jobs)
+        if isinstance(self.smoothing, str):
+            self.smoothing = smoother.automatic(graph, memberships, self.dataset.total_weight)
+        yield from follow_soft(
+            self.dataset,
+            smoother(graph, self.smoothing),
+            centroids,
+            memberships,
+            bandwidths,
+            kernel=self.kernel,
+            path_iter=self.soft_path_iter,
+            max_iter=self.soft_max_iter,
+            tol=self.tol,
+        )

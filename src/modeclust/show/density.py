@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.compiled import compiled
-from modeclust.kernels import KERNELS, profile
+from modeclust import _core
+from modeclust.kernels import KERNELS
 from modeclust.show.histogram import limits
 
 Doubles = npt.NDArray[np.float64]
@@ -124,33 +124,14 @@ class Ground(NamedTuple):
             if len(labels) > MOST_ROWS and len(own) > size:
                 share = len(own) / size
                 own = np.sort(rng.choice(own, size, replace=False))
-            _add_density(
+            rows = _core.Rows(
                 self.X[own],
-                share * self.weight[own],
-                1.0 / (bandwidth * self.scale[own]),
-                KERNELS[self.kernel],
-                places,
-                values[k],
+                weight=share * self.weight[own],
+                precision=np.square(1.0 / (bandwidth * self.scale[own])),
             )
+            sums = _core.DensityRows(rows).shift_sums(
+                places, kernel=KERNELS[self.kernel], inverse_squared_bandwidth=1.0
+            )
+            values[k] = sums.density
         total: Doubles = values / self.weight.sum()
         return total
-
-
-@compiled
-def _add_density(
-    X: Doubles,  # IN
-    weight: Doubles,
-    inverse: Doubles,
-    kernel: int,
-    places: Doubles,
-    values: Doubles,  # OUT
-) -> None:
-    for i in range(len(places)):
-        total = 0.0
-        for n in range(len(X)):
-            t = 0.0
-            for d in range(X.shape[1]):
-                away = (places[i, d] - X[n, d]) * inverse[n]
-                t += away * away
-            total += weight[n] * profile(kernel, t)
-        values[i] += total

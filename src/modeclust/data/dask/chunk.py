@@ -64,7 +64,6 @@ class Chunk(NamedTuple):
             scale=self.scale,
             n_clusters=self.n_clusters,
             n_jobs=1,
-            n_blocks=1,  # for the one thread
             first_row=self.first_row,
             rows=rows,
         )
