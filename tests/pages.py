@@ -106,6 +106,10 @@ def _check_make(words):
 
 def _check_pip(words):
     assert words[1] == "install"
+    if words[2] == "--group":
+        groups = tomllib.loads(_text(ROOT / "pyproject.toml"))["dependency-groups"]
+        assert words[3:] == [name for name in groups if name in words[3:]], words
+        return
     for word in words[2:]:
         wanted = Requirement(re.sub(r"^\.", "modeclust", word))
         assert wanted.extras <= _declared()[wanted.name], word
