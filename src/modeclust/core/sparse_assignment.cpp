@@ -141,6 +141,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
   }
   parallel_for(n_threads, K, [&](int worker, std::int64_t item) {
     const int k = clusters[item];
+    std::fill_n(sums[k].totals, D, 0.0);
     kernels().mode_cluster(pass, k, {order_.get() + ends_[k], ends_[k + 1] - ends_[k]},
                            squared_.get(), memory[worker].get(), sums[k]);
   });
@@ -209,6 +210,7 @@ void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
     for (std::int64_t i = 0; i < n; i++) lists[labels_[i]].push_back(i);
   }
   parallel_for(rows_.threads_for(rows_.size()), K, [&](int, std::int64_t k) {
+    std::fill_n(total.totals + k * D, D, 0.0);
     MeanSums sums{total.mass + k, total.totals + k * D, total.counts + k, 0.0, 0, 0, 0};
     kernels().mean_cluster(pass, static_cast<int>(k),
                            {lists[k].data(), static_cast<std::int64_t>(lists[k].size())}, sums);
