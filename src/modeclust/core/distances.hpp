@@ -134,6 +134,15 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
   }
 }
 
+/// |x - c|^2 of up to four features.
+template <class T, int D>
+MODECLUST_INLINE double tiny_squared_distance(const T* x, const double* c) {
+  double d[4] = {};
+#pragma GCC unroll 4
+  for (int j = 0; j < D; j++) d[j] = static_cast<double>(x[j]) - c[j];
+  return (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
+}
+
 template <class T, int D>
 void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
                                 const Centers& centers, double* out) {
@@ -143,10 +152,7 @@ void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
     const int label = rows.labels[place];
     const T* x = tile.row(place);
     const double* c = c0 + static_cast<std::int64_t>(centers.slot_of[label]) * centers.row_stride;
-    double d[4] = {};
-#pragma GCC unroll 4
-    for (int j = 0; j < D; j++) d[j] = static_cast<double>(x[j]) - c[j];
-    out[place] = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
+    out[place] = tiny_squared_distance<T, D>(x, c);
   }
 }
 

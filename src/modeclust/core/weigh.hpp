@@ -128,12 +128,14 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
   }
   sums.inertia += sum_of_lanes(inertia);
   sums.weight += sum_of_lanes(weight);
+  bool referred = false;
   for (int m = 0; m < n; m++) {
     const int k = rows.labels[m];
     sums.counts[k]++;
+    rows.weight[m] = sums.reference[k];
     const bool nearer = rows.squared[m] < sums.nearest_distance[k];
     // Without scales, no row but a nearer one can lower the reference.
-    if (nearer || (precision && rows.t[m] < sums.reference[k])) {
+    if (nearer || (precision && rows.t[m] < sums.reference[k])) [[unlikely]] {
       if (q && !(q[m] > 0.0)) continue;
       if (nearer) {
         sums.nearest_distance[k] = rows.squared[m];
@@ -142,10 +144,13 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
       const double rise = sums.mass[k] > 0.0 ? largest_rise : 0.0;
       if (rows.t[m] < sums.reference[k] - rise) {
         set_reference(pass.kernel, rows.t[m], k, pass.centers.n_features, sums);
+        referred = true;
       }
     }
   }
-  for (int m = 0; m < n; m++) rows.weight[m] = sums.reference[rows.labels[m]];
+  if (referred) {
+    for (int m = 0; m < n; m++) rows.weight[m] = sums.reference[rows.labels[m]];
+  }
   sums.objective += weigh_rows(pass, n, q, precision, rows.t, rows.weight);
 }
 
