@@ -3,11 +3,11 @@
 from itertools import islice
 
 import numpy as np
+from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
-from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
 from modeclust.data.memory import negligible_excess
 from modeclust.data.sample import Sample
 from modeclust.kernels import KERNELS

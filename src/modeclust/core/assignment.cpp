@@ -37,8 +37,11 @@ nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N
 /// Mode sums with memory of their own, for one block after another.
 struct ModePartial {
   ModePartial(int n_clusters, int n_features)
-      : k(n_clusters), stride(totals_stride(n_features)), numbers(k * (3 + stride)),
-        integers(2 * k), flags(k) {
+      : k(n_clusters),
+        stride(totals_stride(n_features)),
+        numbers(k * (3 + stride)),
+        integers(2 * k),
+        flags(k) {
     sums.reference = numbers.get();
     sums.mass = numbers.get() + k;
     sums.nearest_distance = numbers.get() + 2 * k;
@@ -129,7 +132,8 @@ Assignment::Assignment(Rows& rows) : rows_(rows), labels_(rows.n_rows()) {
 
 nb::object Assignment::labels(nb::handle owner) {
   const std::size_t n = static_cast<std::size_t>(rows_.n_rows());
-  return nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(labels_.get(), {n}, owner));
+  return nb::cast(
+      nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(labels_.get(), {n}, owner));
 }
 
 void Assignment::check_centers(const Matrix& centers) const {
@@ -215,7 +219,8 @@ RowState Assignment::begin(const Matrix& centers, bool needs_upper) {
   if (needs_upper) {
     if (!upper_) upper_ = Buffer<float>(rows_.n_rows());
     // Rows whose own distance is not known are measured; that is what an infinite bound does.
-    if (!has_upper_) std::fill_n(upper_.get(), rows_.n_rows(), std::numeric_limits<float>::infinity());
+    if (!has_upper_)
+      std::fill_n(upper_.get(), rows_.n_rows(), std::numeric_limits<float>::infinity());
   } else {
     has_upper_ = false;
   }
@@ -273,9 +278,20 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   auto nearest = new_array<std::int64_t, 1>({K}, -1);
   auto nearest_distance = new_array<double, 1>({K}, infinity);
   auto also_reached = new_array<bool, 1>({K}, false);
-  ModeSums total{reference.data(), mass.data(), totals.data(), counts.data(), nearest.data(),
-                 nearest_distance.data(), reinterpret_cast<std::uint8_t*>(also_reached.data()),
-                 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0};
+  ModeSums total{reference.data(),
+                 mass.data(),
+                 totals.data(),
+                 counts.data(),
+                 nearest.data(),
+                 nearest_distance.data(),
+                 reinterpret_cast<std::uint8_t*>(also_reached.data()),
+                 0.0,
+                 0.0,
+                 0.0,
+                 0.0,
+                 0.0,
+                 0,
+                 0};
   {
     nb::gil_scoped_release release;
     std::lock_guard lock(rows_.mutex);
@@ -330,9 +346,10 @@ void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
 }
 
 int Assignment::threads() {
-  const int n = rows_.threads_for(static_cast<double>(rows_.n_rows()) * (rows_.n_features() + 16.0));
-  const std::int64_t bytes = kernels().workspace(rows_.source, layout_.n_clusters(),
-                                                 has_groups_ ? layout_.n_groups() : 0);
+  const int n =
+      rows_.threads_for(static_cast<double>(rows_.n_rows()) * (rows_.n_features() + 16.0));
+  const std::int64_t bytes =
+      kernels().workspace(rows_.source, layout_.n_clusters(), has_groups_ ? layout_.n_groups() : 0);
   if (static_cast<int>(workspaces_.size()) < n) workspaces_.resize(n);
   for (auto& space : workspaces_) {
     if (space.size() < bytes) space = Buffer<char>(bytes);

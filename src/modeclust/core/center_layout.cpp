@@ -30,7 +30,8 @@ double squared_norm(const double* c, std::int64_t n) {
 }
 
 /// Orders labels by halving, so that each run of `size` labels has centers near each other.
-void order_by_halving(const double* centers, int n_features, int size, std::int32_t* labels, int n) {
+void order_by_halving(const double* centers, int n_features, int size, std::int32_t* labels,
+                      int n) {
   if (n <= size) return;
   std::vector<double> mean(n_features, 0.0);
   for (int i = 0; i < n; i++) {
@@ -42,8 +43,8 @@ void order_by_halving(const double* centers, int n_features, int size, std::int3
     int best = 0;
     double most = -1.0;
     for (int i = 0; i < n; i++) {
-      const double d = squared_difference(centers + static_cast<std::int64_t>(labels[i]) * n_features,
-                                          point, n_features);
+      const double d = squared_difference(
+          centers + static_cast<std::int64_t>(labels[i]) * n_features, point, n_features);
       if (d > most) {
         most = d;
         best = i;
@@ -107,7 +108,8 @@ void CenterLayout::set_centers(const double* centers, int n_clusters, const RowS
     }
   });
   // The scores of CSR rows are float32 in any case.
-  n_slots_ = static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
+  n_slots_ =
+      static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
   if (other_shape) group_centers(false);
 }
 

@@ -208,7 +208,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
   return out;
 }
 
-nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() {
+nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() const {
   auto out = new_vector(n_rows());
   for (std::int64_t i = 0; i < n_rows(); i++) {
     out.data()[i] = weights.weight_of(i) * weights.precision_of(i);
@@ -250,7 +250,8 @@ namespace {
 
 /// Threads for work on (K, D) centers, which has no number of its own: one for each core.
 int threads_for_centers(std::size_t n_numbers) {
-  return n_numbers < 200000 ? 1 : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return n_numbers < 200000 ? 1
+                            : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
 /// totals / mass, and the rows of `otherwise` where there is no mass.
@@ -275,17 +276,19 @@ nb::tuple center_moves(Matrix before, Matrix after) {
   check(before.shape(0) == after.shape(0) && before.shape(1) == after.shape(1),
         "before and after must have the same shape.");
   const std::size_t K = before.shape(0), D = before.shape(1);
-  auto moves = new_vector(static_cast<std::int64_t>(K)), sizes = new_vector(static_cast<std::int64_t>(K));
+  auto moves = new_vector(static_cast<std::int64_t>(K)),
+       sizes = new_vector(static_cast<std::int64_t>(K));
   double *lengths = moves.data(), *largest = sizes.data();
   {
     nb::gil_scoped_release release;
-    parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K), [&](int, std::int64_t k) {
-      const double *a = before.data() + k * D, *b = after.data() + k * D;
-      lengths[k] = distance(a, b, static_cast<std::int64_t>(D));
-      double most = 0.0;
-      for (std::size_t j = 0; j < D; j++) most = std::max(most, std::abs(a[j]));
-      largest[k] = most;
-    });
+    parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K),
+                 [&](int, std::int64_t k) {
+                   const double *a = before.data() + k * D, *b = after.data() + k * D;
+                   lengths[k] = distance(a, b, static_cast<std::int64_t>(D));
+                   double most = 0.0;
+                   for (std::size_t j = 0; j < D; j++) most = std::max(most, std::abs(a[j]));
+                   largest[k] = most;
+                 });
   }
   return nb::make_tuple(moves, sizes);
 }
@@ -324,8 +327,7 @@ void bind_rows(nb::module_& m) {
                     double, bool, int, int, std::int64_t>(),
            arg("X"), nb::kw_only(), arg("weight") = nb::none(), arg("precision") = nb::none(),
            arg("offset") = nb::none(), arg("scale") = 1.0, arg("swapped") = false,
-           arg("n_clusters") = 1,
-           arg("n_threads") = 1, arg("first_row") = 0)
+           arg("n_clusters") = 1, arg("n_threads") = 1, arg("first_row") = 0)
       .def(nb::init<AnyArray, AnyArray, AnyArray, int, std::optional<Vector>, std::optional<Vector>,
                     int, int, std::int64_t>(),
            arg("data"), arg("indices"), arg("indptr"), arg("n_features"), nb::kw_only(),
@@ -339,15 +341,13 @@ void bind_rows(nb::module_& m) {
       .def_rw("negligible", &Rows::negligible)
       .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })
       .def_prop_ro("labels",
-                   [](nb::handle self) {
-                     return nb::cast<Rows&>(self).assignment->labels(self);
-                   })
+                   [](nb::handle self) { return nb::cast<Rows&>(self).assignment->labels(self); })
       .def(
           "mode_pass",
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
              bool reassign, double also_at) {
-            return rows.assignment->mode_pass(std::move(centers), kernel,
-                                              inverse_squared_bandwidth, reassign, also_at);
+            return rows.assignment->mode_pass(std::move(centers), kernel, inverse_squared_bandwidth,
+                                              reassign, also_at);
           },
           arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
           arg("also_at") = -1.0)

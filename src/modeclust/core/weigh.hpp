@@ -11,12 +11,12 @@ using Doubles = Vec<double, 8>;
 
 /// Some rows, one after the other, whose distances to their own centers are known.
 struct WeighedRows {
-  std::int64_t first;            // the number of the first row
+  std::int64_t first;  // the number of the first row
   int n;
-  const std::int32_t* labels;    // (n,)
-  const double* squared;         // (n + 8,) distances; what is beyond n is finite
-  double* t;                     // (n + 8,) OUT
-  double* weight;                // (n + 8,) OUT, 0 beyond n
+  const std::int32_t* labels;  // (n,)
+  const double* squared;       // (n + 8,) distances; what is beyond n is finite
+  double* t;                   // (n + 8,) OUT
+  double* weight;              // (n + 8,) OUT, 0 beyond n
 };
 
 /// Eight numbers from place m on; zeros beyond n.
@@ -66,7 +66,8 @@ inline void measure_also(const ModePass& pass, const WeighedRows& rows, const do
   }
   for (int m = 0; m < rows.n; m++) {
     const double weight = q ? q[m] : 1.0;
-    if (pass.kernel != KernelName::gaussian) scalar += weight * kernel_value(pass.kernel, rows.t[m]);
+    if (pass.kernel != KernelName::gaussian)
+      scalar += weight * kernel_value(pass.kernel, rows.t[m]);
     if (weight > 0.0 && (!compact || rows.t[m] < 1.0)) sums.also_reached[rows.labels[m]] = 1;
   }
   sums.also_objective += pass.kernel == KernelName::gaussian ? sum_of_lanes(objective) : scalar;
@@ -87,7 +88,8 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
         objective += (q ? q[m] : 1.0) * exp_of_minus_half(t[m]);
       }
     }
-    const Doubles lowest = Doubles::splat(-largest_rise), negligible = Doubles::splat(pass.negligible);
+    const Doubles lowest = Doubles::splat(-largest_rise),
+                  negligible = Doubles::splat(pass.negligible);
     for (int m = 0; m < n; m += 8) {
       // A row without weight may be nearer by any amount.
       const Doubles excess =
