@@ -37,7 +37,7 @@ OPTIONAL = {
     "h5py",
     "pyarrow",
     "polars",
-    "pynndescent",
+    "faiss",
     "pandas",
     "playwright",
     "networkx",
