@@ -17,8 +17,8 @@ def run(rng):
     def solve(solver, smoothing, bandwidth=1.0, kernel="gaussian", max_iter=100, n_jobs=None):
         start = X[[0, 60]].copy()
         labels = np.linalg.norm(X[:, None] - start, axis=2).argmin(axis=1)
-        with MemoryDataset(X, n_jobs=n_jobs) as rows, MemoryDataset(W, n_jobs=n_jobs) as edges:
-            smoother = SOLVERS[solver](Graph.of(edges), smoothing)
+        with MemoryDataset(X, n_jobs=n_jobs) as rows:
+            smoother = SOLVERS[solver](Graph.of(W, n_jobs), smoothing)
             state = solve_soft(
                 rows,
                 smoother,

@@ -5,6 +5,7 @@ import pytest
 import reference
 from sklearn.datasets import load_digits, make_blobs, make_moons
 
+from modeclust import _core
 from modeclust.algorithms.mean_shift import (
     Density,
     Limits,
@@ -26,13 +27,13 @@ LIMITS = Limits(tol=1e-6, max_iter=5000, merge_radius=0.1)
 def density_of(X, bandwidth, kernel="gaussian", weight=None, scale=None):
     with MemoryDataset(X, weight=weight, scale=scale) as rows:
         yield Density(
-            rows,
+            _core.DensityRows(rows.rows),
+            len(X),
             KERNELS[kernel],
             bandwidth,
             weight=float(len(X) if weight is None else weight.sum()),
             precision=1.0 if scale is None else float(scale.min() ** -2),
             spread=weight_spread(rows.weight, rows.inverse_squared_scale),
-            largest_norm=float((X**2).sum(axis=1).max()),
         )
 
 

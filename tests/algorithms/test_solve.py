@@ -12,7 +12,7 @@ from modeclust.algorithms.solve import (
     solve_kmeans,
     spread,
 )
-from modeclust.data.blocks import BlockState
+from modeclust.data.core_rows import core_rows
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
 
@@ -151,10 +151,7 @@ class Forgetful(MemoryDataset):
     def run(self, pass_):
         self.passes += 1
         if self.passes % 3 == 0:
-            first = self._edges[0][0]
-            labels, states = self.pass_state
-            states[first] = BlockState.of(labels[slice(*self._edges[0])])
-            states[first].labels[:] = -1
+            self.rows = core_rows(self.X, n_clusters=8)
         return super().run(pass_)
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -305,7 +306,7 @@ except MemoryError:
 rows.mode_pass(centers[:2], 0, 1.0)
 print("goes on")
 """
-    if not os.path.exists("/proc/self/statm"):
+    if not Path("/proc/self/statm").exists():
         pytest.skip("left out: the memory of a process is not told here")
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60

@@ -6,7 +6,7 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 
 
-def test_farthest_rows_first_with_their_pulls(rng):
+def test_farthest_rows_first_with_their_weights(rng):
     X = rng.normal(size=(30_000, 2))
     weight = rng.integers(0, 2, size=30_000) * 2.0
     scale = rng.uniform(1, 2, size=30_000)
@@ -19,4 +19,4 @@ def test_farthest_rows_first_with_their_pulls(rng):
             found = rows.run(FarthestPass(centroids, 4))
         np.testing.assert_array_equal(found.indices, expected)
         np.testing.assert_allclose(found.distances, distances[expected])
-        np.testing.assert_allclose(found.pulls, 2.0 / scale[expected] ** 2)
+        np.testing.assert_allclose(found.weights, 2.0 / scale[expected] ** 2)

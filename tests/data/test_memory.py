@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modeclust.data.memory import MemoryDataset, parallel_map, thread_count
+from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.mode_pass import ModePass
 
 
@@ -95,33 +95,3 @@ def test_thread_count_follows_the_environment(monkeypatch):
     assert thread_count(None) >= 1
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert thread_count(None) == thread_count(-1) >= 1
-
-
-def test_an_error_in_a_block_reaches_the_caller():
-    class Broken(ModePass):
-        def add(self, block, sums):
-            raise RuntimeError("broken step")
-
-    X = np.zeros((50_000, 2))
-    with MemoryDataset(X, n_jobs=2) as rows, pytest.raises(RuntimeError, match="broken step"):
-        rows.run(Broken(np.zeros((1, 2)), 0, 0.0))
-
-
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_parallel_map_keeps_the_order_and_takes_few_at_a_time(n_threads):
-    taken = []
-
-    def items():
-        for i in range(20):
-            taken.append(i)
-            yield i
-
-    with parallel_map(n_threads) as each:
-        for n_done, square in enumerate(each(lambda i: i * i, items()), 1):
-            assert square == (n_done - 1) ** 2
-            assert len(taken) <= n_done + n_threads
-
-
-def test_parallel_map_raises_what_the_work_raises():
-    with parallel_map(2) as each, pytest.raises(ZeroDivisionError):
-        list(each(lambda i: 1 // i, range(3)))

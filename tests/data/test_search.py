@@ -1,6 +1,7 @@
 """Bounds spare the search, and never change what it would find."""
 
 import signal
+from itertools import count
 
 import numpy as np
 import pytest
@@ -222,11 +223,14 @@ def test_a_pass_that_is_interrupted_leaves_no_labels_behind(rng):
     with MemoryDataset(X, n_jobs=1) as rows:
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
+
+        def run_forever():
+            for step in count():
+                rows.run(ModePass(centroids + 0.1 * step, 0, 0.1))
+
         try:
             with pytest.raises(KeyboardInterrupt):
-                while True:
-                    rows.run(ModePass(centroids, 0, 0.1))
-                    centroids = centroids + 0.1 * rng.normal(size=centroids.shape)
+                run_forever()
         finally:
             signal.signal(signal.SIGALRM, before)
         if not rows.rows.has_labels:  # the signal came within a pass, and not between two

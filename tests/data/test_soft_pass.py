@@ -41,7 +41,7 @@ def test_sums_agree_with_the_formula(rng, kernel, is_sparse, n_features, bandwid
     inverse = 1 / bandwidth**2
     form = sparse.csr_array(X) if is_sparse else X
     kernel_values = np.empty_like(Z)
-    with MemoryDataset(form, weight=weight, scale=scale, block_size=150) as rows:
+    with MemoryDataset(form, weight=weight, scale=scale) as rows:
         sums = rows.run(SoftPass(centroids, Z, KERNELS[kernel], inverse))
         rows.run(KernelValuePass(centroids, KERNELS[kernel], inverse, kernel_values))
     squares = reference.squared_distances(X, centroids) / scale[:, None] ** 2
@@ -82,11 +82,11 @@ def test_a_far_member_alone_is_found_without_underflow():
 
 
 def test_any_number_of_threads_gives_the_same_bits(rng):
-    X = rng.normal(size=(3000, 4)).astype(np.float32)
-    Z = memberships_of(rng, 3000, 3)
+    X = rng.normal(size=(30_000, 4)).astype(np.float32)
+    Z = memberships_of(rng, 30_000, 3)
     found = []
     for n_jobs in (1, 2, 5):
-        with MemoryDataset(X, n_jobs=n_jobs, block_size=200) as rows:
+        with MemoryDataset(X, n_jobs=n_jobs) as rows:
             sums = rows.run(SoftPass(X[:3].astype(np.float64), Z, 0, 1.0))
         found.append((sums.totals.tobytes(), sums.mass.tobytes(), sums.objective))
     assert found[0] == found[1] == found[2]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from modeclust.data.shift_pass import LEAF
 from modeclust.data.spatial_order import spatial_order
+from modeclust.estimators.kernel_density import LEAF
 
 
 @pytest.mark.parametrize("n_rows", [1, 100, LEAF, 1000, 5 * LEAF + 1])

@@ -203,7 +203,7 @@ class TestWhatIsLost:
         def forgetful(chunk, job):
             passes.append(chunk.number)
             if len(passes) % 5 == 0 and chunk.number in lost:
-                on_chunk._pass_states.clear()
+                on_chunk._kept_rows.clear()
             return original(chunk, job)
 
         monkeypatch.setattr(on_chunk, "run_pass", forgetful)
@@ -216,10 +216,10 @@ class TestWhatIsLost:
         whole = KModes(**OPTIONS).fit(chunked(X))
         original = on_chunk._keep_state
 
-        def stale(labels, chunk, number, pass_state):
+        def stale(labels, chunk, number, rows):
             if number % 4 == 3 and chunk == 1:
                 number -= 1  # as if a task had run once more
-            original(labels, chunk, number, pass_state)
+            original(labels, chunk, number, rows)
 
         monkeypatch.setattr(on_chunk, "_keep_state", stale)
         found = KModes(**OPTIONS).fit(chunked(X))
@@ -227,7 +227,7 @@ class TestWhatIsLost:
 
     def test_nothing_is_left_after_a_fit(self):
         KModes(**OPTIONS).fit(chunked(X))
-        assert len(on_chunk._pass_states) == 0
+        assert len(on_chunk._kept_rows) == 0
 
 
 class TestBadInput:

@@ -218,8 +218,7 @@ def test_a_graph_that_is_symmetric_to_rounding_is_made_so():
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_any_number_of_threads_gives_the_same_bits(solver, monkeypatch):
-    monkeypatch.setattr("modeclust.estimators.soft_problem.BLOCK_WORK", 1)  # 16 blocks
+def test_any_number_of_threads_gives_the_same_bits(solver):
     X, _ = make_blobs(6000, 4, centers=5, random_state=0)
     found = [
         LaplacianKModes(

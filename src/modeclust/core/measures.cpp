@@ -24,37 +24,6 @@ double far_distance(const double* x, const double* center, int n_features) {
   return __builtin_sqrt(total) * unit;
 }
 
-/// Writes up to `n` rows as doubles, each after `stride` numbers.
-template <class Rows>
-void read_as_doubles(const Rows& rows, std::int64_t first, int n, std::int64_t stride,
-                     double* out) {
-  using T = typename Rows::Number;
-  const int n_features = rows.source.n_features;
-  for (int m = 0; m < n; m++) {
-    double* row = out + m * stride;
-    if constexpr (Rows::is_sparse) {
-      for (int j = 0; j < n_features; j++) row[j] = 0.0;
-      for (std::int64_t e = rows.begin(first + m); e < rows.end(first + m); e++) {
-        row[rows.indices()[e]] = static_cast<double>(rows.data()[e]);
-      }
-    } else if (rows.in_place()) {
-      const T* x = rows.tile(first + m, 1, nullptr).row(0);
-      for (int j = 0; j < n_features; j++) row[j] = static_cast<double>(x[j]);
-    } else if constexpr (sizeof(T) == 8) {
-      read_row<T>(rows.source, first + m, row);
-    } else {
-      // In the upper half first: what is read is ahead of what is written.
-      T* narrow = reinterpret_cast<T*>(row) + n_features;
-      read_row<T>(rows.source, first + m, narrow);
-      for (int j = 0; j < n_features; j++) {
-        T value;
-        __builtin_memcpy(&value, narrow + j, sizeof(T));
-        row[j] = static_cast<double>(value);
-      }
-    }
-  }
-}
-
 /// Squared distances of `n_rows` dense rows to the 16 centers of a panel: centers are in lanes.
 template <int n_rows>
 MODECLUST_INLINE void measure_rows(const double* const* rows, const double* panel, int n_features,

@@ -27,6 +27,8 @@ constexpr const char* nanobind_version = MODECLUST_TEXT(NB_VERSION_MAJOR) "." MO
 
 NB_MODULE(_core, m) {
   using namespace modeclust;
+  // Rows may live to the end of the process, in the cache of a Dask worker for one.
+  nb::set_leak_warnings(false);
   set_simd_in_use(chosen_variant());
   m.def("simd", [] { return name_of(simd_in_use()); }, "The instruction set in use.");
   m.def(

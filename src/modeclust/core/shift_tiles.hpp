@@ -105,37 +105,64 @@ void measure_block(const double* const* points, const double* panel,
   }
 }
 
-/// Adds the tile's rows, by their weights, to the totals of some points.
-template <int n_points>
-void add_totals(const Tile& tile, const double* const* weights,
-                                 double* const* totals) {
-  int some[leaf_size], n_some = 0;
-  for (int m = 0; m < leaf_size; m++) {
-    bool any = false;
-    for (int r = 0; r < n_points; r++) any |= weights[r][m] != 0.0;
-    if (any) some[n_some++] = m;
+/// Adds some rows of the tile, by their weights, to n_vectors of the totals of some points.
+template <int n_points, int n_vectors>
+MODECLUST_INLINE void add_features(const Tile& tile, const int* rows, int n_rows, std::int64_t j,
+                                   const double* const* weights, double* const* totals) {
+  Doubles total[n_points][n_vectors];
+  for (int r = 0; r < n_points; r++) {
+    for (int v = 0; v < n_vectors; v++) total[r][v] = Doubles::load(totals[r] + j + 8 * v);
   }
-  auto add = [&]<int n_vectors>(std::int64_t j) {
-    Doubles total[n_points][n_vectors];
+  for (int s = 0; s < n_rows; s++) {
+    const double* row = tile.rows + rows[s] * tile.stride + j;
     for (int r = 0; r < n_points; r++) {
-      for (int v = 0; v < n_vectors; v++) total[r][v] = Doubles::load(totals[r] + j + 8 * v);
-    }
-    for (int s = 0; s < n_some; s++) {
-      const double* row = tile.rows + some[s] * tile.stride + j;
-      for (int r = 0; r < n_points; r++) {
-        const Doubles w = Doubles::splat(weights[r][some[s]]);
-        for (int v = 0; v < n_vectors; v++) {
-          total[r][v] = total[r][v] + w * Doubles::load(row + 8 * v);
-        }
+      const Doubles w = Doubles::splat(weights[r][rows[s]]);
+      for (int v = 0; v < n_vectors; v++) {
+        total[r][v] = total[r][v] + w * Doubles::load(row + 8 * v);
       }
     }
-    for (int r = 0; r < n_points; r++) {
-      for (int v = 0; v < n_vectors; v++) total[r][v].store(totals[r] + j + 8 * v);
-    }
-  };
+  }
+  for (int r = 0; r < n_points; r++) {
+    for (int v = 0; v < n_vectors; v++) total[r][v].store(totals[r] + j + 8 * v);
+  }
+}
+
+/// Adds the rows of a tile whose bit is set to the totals of some points, n_vectors at a time.
+template <int n_points, int n_vectors>
+MODECLUST_INLINE void add_rows_of(unsigned bits, const Tile& tile, const double* const* weights,
+                                  double* const* totals) {
+  int rows[leaf_size], n_rows = 0;
+  for (; bits; bits &= bits - 1) rows[n_rows++] = __builtin_ctz(bits);
   std::int64_t j = 0;
-  for (; j + 16 <= tile.stride; j += 16) add.template operator()<2>(j);
-  if (j < tile.stride) add.template operator()<1>(j);
+  for (; j + 8 * n_vectors <= tile.stride; j += 8 * n_vectors) {
+    add_features<n_points, n_vectors>(tile, rows, n_rows, j, weights, totals);
+  }
+  for (; j < tile.stride; j += 8) {
+    add_features<n_points, 1>(tile, rows, n_rows, j, weights, totals);
+  }
+}
+
+/// Adds the tile's rows, by their weights, to the totals of some points.
+template <int n_points>
+void add_totals(const Tile& tile, const double* const* weights, double* const* totals) {
+  unsigned bits[n_points], any = 0;
+  int n_weights = 0;
+  for (int r = 0; r < n_points; r++) {
+    bits[r] = 0;
+    for (int v = 0; v < leaf_vectors; v++) {
+      bits[r] |= bits_of(Doubles::zero() < Doubles::load(weights[r] + 8 * v)) << (8 * v);
+    }
+    any |= bits[r];
+    n_weights += __builtin_popcount(bits[r]);
+  }
+  // To read a row for one of four points costs about a third of reading it for all.
+  if (n_weights < 2 * __builtin_popcount(any)) {
+    for (int r = 0; r < n_points; r++) {
+      add_rows_of<1, 4>(bits[r], tile, weights + r, totals + r);
+    }
+  } else {
+    add_rows_of<n_points, 2>(any, tile, weights, totals);
+  }
 }
 
 template <KernelName kernel>

@@ -147,6 +147,15 @@ void add_members(const DenseTile<T>& tile, const SoftWork& work, double* totals)
   for (int r = 0; r < n; r++) add_rows<1>(x + r, weights + r, totals, tile.n_features);
 }
 
+/// Whether the rows of a tile are in so many clusters that it pays to convert them to doubles once.
+inline bool has_many_members(const SoftTask& task, std::int64_t first, int n) {
+  const int n_clusters = task.centers.n_clusters;
+  const double* memberships = task.memberships + first * n_clusters;
+  std::int64_t n_members = 0;
+  for (std::int64_t m = 0; m < std::int64_t{n} * n_clusters; m++) n_members += memberships[m] > 0.0;
+  return n_members > 3 * n;
+}
+
 template <class Rows>
 void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, RowRange range,
              SoftWork& work, SoftResult& result) {
@@ -160,6 +169,7 @@ void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, 
       work.precision[m] = m < n ? weights.precision_of(first + m) : 1.0;
     }
     [[maybe_unused]] DenseTile<T> tile{};
+    [[maybe_unused]] DenseTile<double> wide{};  // the same rows as doubles
     if constexpr (!Rows::is_sparse) {
       if (is_short) {
         T row[fewest_for_long_rows];
@@ -169,6 +179,9 @@ void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, 
             work.tile[j * tile_rows + m] = static_cast<double>(x[j]);
           }
         }
+      } else if (sizeof(T) == 4 && has_many_members(task, first, n)) {
+        read_as_doubles(rows, first, n, work.stride, work.tile);
+        wide = {work.tile, work.stride, n_features};
       } else {
         tile = rows.tile(first, n, reinterpret_cast<T*>(work.tile));
       }
@@ -194,6 +207,8 @@ void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, 
                                                 n_features)
                     : 0.0;
           }
+        } else if (wide.data) {
+          measure_members(wide, work, center);
         } else {
           measure_members(tile, work, center);
         }
@@ -215,6 +230,8 @@ void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, 
             totals[rows.indices()[e]] += work.kept[m] * static_cast<double>(rows.data()[e]);
           }
         }
+      } else if (wide.data) {
+        add_members(wide, work, totals);
       } else {
         add_members(tile, work, totals);
       }
