@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-# The first fits of all kinds compile their code.
 pytestmark = [pytest.mark.package, pytest.mark.timeout(1200)]
 
 ROOT = Path(__file__).parents[2]
