@@ -2,9 +2,12 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.cluster import kmeans_plusplus
 
 from modeclust.algorithms.seeding import ROWS_FOR_SEEDS, distinct_rows, draw_seeds
 from modeclust.data.memory import MemoryDataset
+from modeclust.data.sample import Sample
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])
@@ -52,3 +55,15 @@ def test_rare_distinct_rows_are_found_among_many_equal_ones():
         assert sorted(pool.X.ravel()) == [0.0, 1.0, 2.0]
         with pytest.raises(ValueError, match="n_clusters=4"):
             distinct_rows(rows, 4, np.random.RandomState(0))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_kmeans_plusplus_draws_what_scikit_learn_draws(rng, container):
+    X = rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.7)
+    weight = rng.uniform(0.1, 3.0, 300)
+    pool = Sample(container(X), weight)
+    ours = islice(draw_seeds(pool, 8, "k-means++", np.random.RandomState(0)), 5)
+    state = np.random.RandomState(0)
+    for seeds in ours:
+        theirs, _ = kmeans_plusplus(X, 8, sample_weight=weight, random_state=state)
+        np.testing.assert_array_equal(seeds, theirs)

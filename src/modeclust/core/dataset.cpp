@@ -167,7 +167,10 @@ void Rows::set_precision(std::optional<Vector> precision) {
   check(!precision || static_cast<std::int64_t>(precision->shape(0)) == n_rows(),
         "precision must have one number for each row.");
   precision_ = std::move(precision);
-  weights.precision = precision_ ? precision_->data() : nullptr;
+  // Precisions that are all 1 are as good as none, to the last bit.
+  const bool plain = !precision_ || std::all_of(precision_->data(), precision_->data() + n_rows(),
+                                                [](double value) { return value == 1.0; });
+  weights.precision = plain ? nullptr : precision_->data();
 }
 
 double Rows::size() const {

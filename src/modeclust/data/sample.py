@@ -23,6 +23,10 @@ class Sample(NamedTuple):
         X = self.X.toarray() if is_sparse(self.X) else self.X
         return np.asarray(X, dtype=np.float64)
 
+    def take(self, indices: npt.NDArray[np.int64]) -> "Sample":
+        """Return some of the rows with their weights."""
+        return Sample(self.X[indices], self.weight[indices])
+
     def distinct(self, *, in_place: bool = False) -> "Sample":
         """Return each distinct row once, with the total weight of its copies, ordered by key.
 

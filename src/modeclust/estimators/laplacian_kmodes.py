@@ -312,7 +312,6 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             solver=self.solver,
             soft_path_iter=self.path_iter,
             soft_max_iter=self.max_iter,
-            soft_jobs=self.n_jobs,
         ) as problem:
             self._check_internal_bandwidths(problem)
             target, _ = resolve_bandwidth(

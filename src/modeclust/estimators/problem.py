@@ -49,6 +49,7 @@ class Problem:
     mean_shift_iter: int
     tol: float
     mean_scale: float = 1.0  # of the local scales, which are 1 on average in here
+    n_jobs: int | None = None
 
     @classmethod
     @contextmanager
@@ -75,7 +76,7 @@ class Problem:
         ) as dataset:
             pool = distinct_rows(dataset, n_clusters, rng)
             user_X = X.X if isinstance(X, Chunks) else X
-            yield cls(user_X, dataset, rescaling, pool, KERNELS[kernel], **limits)
+            yield cls(user_X, dataset, rescaling, pool, KERNELS[kernel], n_jobs=n_jobs, **limits)
 
     def set_scale(self, scale: Any) -> None:
         """Give each row a local scale; bandwidths in here then are for the mean one."""
@@ -97,7 +98,7 @@ class Problem:
             return iter([self._given(init, n_clusters)])
         if callable(init):
             return self._called(init, n_clusters, rng)
-        return draw_seeds(self.pool, n_clusters, init, rng)
+        return draw_seeds(self.pool, n_clusters, init, rng, self.n_jobs)
 
     def kmeans(self, seeds: Iterator[Centers], n_init: int) -> Iterator[State]:
         """Yield what K-means reaches from each of the first `n_init` seeds."""

@@ -21,7 +21,6 @@ class SoftProblem(Problem):
     solver: str = "gradient"
     soft_path_iter: int = 30
     soft_max_iter: int = 100
-    soft_jobs: int | None = None
     graph: sparse.csr_array = field(init=False)
     neighborhood: Neighborhood = field(init=False)
 
@@ -32,7 +31,7 @@ class SoftProblem(Problem):
             return
         smoother = SOLVERS[self.solver]
         memberships = smoother.first_memberships(self.dataset.labels(), len(centroids))
-        graph = Graph.of(self.graph, self.soft_jobs)
+        graph = Graph.of(self.graph, self.n_jobs)
         if isinstance(self.smoothing, str):
             self.smoothing = smoother.automatic(graph, memberships, self.dataset.total_weight)
         yield from follow_soft(

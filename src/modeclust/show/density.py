@@ -125,12 +125,12 @@ class Ground(NamedTuple):
                 share = len(own) / size
                 own = np.sort(rng.choice(own, size, replace=False))
             rows = _core.Rows(
-                self.X[own],
+                self.X[own] / bandwidth,
                 weight=share * self.weight[own],
-                precision=np.square(1.0 / (bandwidth * self.scale[own])),
+                precision=self.scale[own] ** -2.0,
             )
             sums = _core.DensityRows(rows).shift_sums(
-                places, kernel=KERNELS[self.kernel], inverse_squared_bandwidth=1.0
+                places / bandwidth, kernel=KERNELS[self.kernel], inverse_squared_bandwidth=1.0
             )
             values[k] = sums.density
         total: Doubles = values / self.weight.sum()
