@@ -10,8 +10,6 @@ from modeclust import _core
 from modeclust.data.mode_pass import ModePass
 from modeclust.kernels import KERNELS
 
-COMPACT = ("epanechnikov", "biweight")
-
 names = pytest.mark.parametrize("name", KERNELS)
 
 
@@ -73,7 +71,7 @@ def test_the_weight_is_the_slope_of_the_values(name, t):
 
 @names
 def test_compact_kernels_end_at_one(name):
-    compact = name in COMPACT
+    compact = name in reference.COMPACT
     assert (kernel_value(name, 1.0) == 0.0) == compact
     assert (relative_weight(name, 1.0) == 0.0) == compact
     assert kernel_value(name, np.nextafter(1.0, 0.0)) > 0.0
