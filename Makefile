@@ -65,7 +65,6 @@ coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests
 	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
 
 MINUTES ?= 10
-fuzz: export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba/fuzz
 fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; those that bring a reader down are in out/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 

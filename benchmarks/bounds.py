@@ -1,10 +1,9 @@
-"""What bounds spare: none, Hamerly's, and groups of centroids, over features and clusters."""
+"""What bounds spare, over features and clusters."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from statistics import mean
-from unittest.mock import patch
+from typing import Any
 
 import numpy as np
 from effort import Effort
@@ -14,20 +13,49 @@ from workloads import blobs
 
 from modeclust.algorithms.homotopy import automatic_start, follow, schedule
 from modeclust.algorithms.solve import State, solve_kmeans
-from modeclust.data import bounds
+from modeclust.data.dataset import pass_assigns
+from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import FEWEST_FOR_PRODUCTS
 from modeclust.kernels import GAUSSIAN
 
-NONE, HAMERLY, GROUPS = "none", "Hamerly's", "groups"
+NONE, BOUNDS = "none", "bounds"
 FEATURES, CLUSTERS = (1, 2, 16, 64, 784), (2, 10, 64, 256, 1024)
-FEWEST_GROUPED = 16  # the least K that makes two groups
 KMEANS_ITER = 20
 N_BANDWIDTHS, PATH_ITER, NARROWED = 10, 5, 4  # the path ends at a quarter of its start
 
 
+class RowsWithoutBounds(MemoryDataset):
+    """Rows that are new to each pass that assigns: every one of them is searched."""
+
+    def __init__(self, X, *, n_clusters):
+        super().__init__(X, n_clusters=n_clusters)
+        self._n_clusters = n_clusters
+        self._means: Any = None  # the sums of the last pass of K-means
+
+    def run(self, pass_):
+        if not pass_assigns(pass_):
+            return super().run(pass_)
+        before = self.rows.labels
+        self.rows = MemoryDataset(self.X, n_clusters=self._n_clusters).rows
+        if not isinstance(pass_, MeanPass):
+            found = super().run(pass_)
+        else:
+            found = total = super().run(replace(pass_, after=None))
+            if pass_.after is not None:
+                changes = {
+                    name: getattr(total, name) - getattr(self._means, name)
+                    for name in ("mass", "totals", "counts")
+                }
+                found = replace(total, **changes)
+            self._means = total
+        return replace(found, changed=np.count_nonzero(self.rows.labels != before))
+
+
+DATASETS = {NONE: RowsWithoutBounds, BOUNDS: MemoryDataset}
+
+
 def measure_bounds(effort: Effort):
-    """Return the times of K-means and of a path with each kind of bounds."""
+    """Return the times of K-means and of a path, with bounds and without."""
     clusters = CLUSTERS[:3] if effort.quick else CLUSTERS
     return [_measure_cell(*cell, effort) for cell in product(FEATURES, clusters)]
 
@@ -35,16 +63,12 @@ def measure_bounds(effort: Effort):
 def _measure_cell(n_features, n_clusters, effort: Effort):
     n_rows = (2_000 if effort.quick else 50_000) if n_features < 100 else 16 * n_clusters + 4_000
     X = blobs(n_rows, n_features, n_clusters, std=4)
-    kinds = [NONE, HAMERLY]
-    if n_features >= FEWEST_FOR_PRODUCTS and n_clusters >= FEWEST_GROUPED:
-        kinds.append(GROUPS)
     searched: dict[tuple[str, str], float] = {}
 
     def contestant(part, kind):
         def run(_repeat):
-            with MemoryDataset(X, n_clusters=n_clusters) as rows, _only(kind):
-                watched = WatchedRows(rows)
-                total, n_iter = seconds(lambda: work[part](watched))
+            watched = WatchedRows(DATASETS[kind](X, n_clusters=n_clusters))
+            total, n_iter = seconds(lambda: work[part](watched))
             searched[part, kind] = mean(watched.searched) / n_rows
             return Run(total, n_iter)
 
@@ -52,8 +76,8 @@ def _measure_cell(n_features, n_clusters, effort: Effort):
 
     start = X[:n_clusters].astype(np.float64)
     means = _kmeans(X, start)
-    with MemoryDataset(X, n_clusters=n_clusters) as rows:
-        widest = automatic_start(rows, means, GAUSSIAN, target=0.0)
+    rows = MemoryDataset(X, n_clusters=n_clusters)
+    widest = automatic_start(rows, means, GAUSSIAN, target=0.0)
     work = {
         "K-means": lambda rows: (
             solve_kmeans(rows, start, max_iter=KMEANS_ITER, tolerance=0.0).n_iter
@@ -62,14 +86,13 @@ def _measure_cell(n_features, n_clusters, effort: Effort):
     }
     parts = {}
     for part in work:
-        contestants = {kind: contestant(part, kind) for kind in kinds}
+        contestants = {kind: contestant(part, kind) for kind in DATASETS}
         interleave(contestants, 1)
         parts[part] = {
             "contestants": compare(interleave(contestants, effort.repeats), NONE),
-            "searched": {kind: searched[part, kind] for kind in kinds},
+            "searched": {kind: searched[part, kind] for kind in DATASETS},
         }
-    grouped = bounds.group_size(X, n_clusters, n_features) > 0
-    return {"shape": [*X.shape, n_clusters], "chosen": GROUPS if grouped else HAMERLY} | parts
+    return {"shape": [*X.shape, n_clusters]} | parts
 
 
 def _kmeans(X, start) -> State:
@@ -89,20 +112,3 @@ def _walk(rows, means: State, widest) -> int:
         tol=1e-4,
     )
     return sum(state.n_iter for state in states)
-
-
-@contextmanager
-def _only(kind) -> Iterator[None]:
-    """Have the library use one kind of bounds, whatever it would choose."""
-    fewest = {NONE: np.inf, HAMERLY: np.inf, GROUPS: FEWEST_GROUPED}[kind]
-    with (
-        patch.multiple(bounds, FEWEST_FOR_GROUPS=fewest, FEWEST_NUMBERS=0, GROUP_MEMORY=np.inf),
-        patch.object(bounds.Bounds, "carry", _carry_none if kind == NONE else bounds.Bounds.carry),
-    ):
-        yield
-
-
-def _carry_none(self, state, X):
-    state.anchor = self._centroids
-    state.forget_bounds(len(self._centroids))
-    return False

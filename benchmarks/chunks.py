@@ -128,7 +128,7 @@ def measure_chunks(effort: Effort):
         contestants = {MEMORY: _modes(X), CLUSTER: _modes(chunks)}
         small = blobs._replace(n_rows=8_000, chunk_rows=1_000)
         few = {name: _modes(rows) for name, rows in _both(small)}
-        interleave(few, 1)  # brings the compiled code into each process
+        interleave(few, 1)  # loads what is used into each process
         runs = interleave(contestants, effort.long_repeats)
         means = {MEANS_MEMORY: _means(X, start), MEANS_CLUSTER: _means(chunks, start)}
         if is_installed(DASK_ML):
@@ -206,7 +206,7 @@ def measure_scale(effort: Effort):
     few, *many = (sizes[0] // 10, *sizes)
     found: dict[str, Any] = {"n_workers": N_WORKERS, "n_features": 100, "n_clusters": 50}
     with cluster():
-        _fit_counted(_wide(few))  # brings the compiled code into each process
+        _fit_counted(_wide(few))  # loads what is used into each process
         wait_alone = _fit_counted(_wide(1_000))
         base = _fit_counted(_wide(few))
         latency, usual = (float(np.median(p.seconds)) for p in (wait_alone, base))

@@ -216,7 +216,7 @@ def measure(known: Known, repeats) -> dict[str, Any]:
         return run
 
     fits = {name: timed(name, own.fit) for name, own in contestants().items()}
-    interleave(fits, 1)  # compiles, where that is to be done
+    interleave(fits, 1)  # loads what is used
     for own in scores.values():
         own.clear()
     compared = compare(interleave(fits, repeats), KMEANS)

@@ -1,10 +1,8 @@
-"""What every run shares: threads, compiled code and data; import it before all else.
+"""What every run shares: threads and data; import it before all else.
 
-OpenMP and numba read their variables when they are imported. Processes that are started
-from here inherit them.
+OpenMP reads its variables when it is loaded. Processes that are started from here inherit them.
 """
 
-import hashlib
 import os
 import platform
 from datetime import UTC, datetime
@@ -24,16 +22,10 @@ PACKAGES = (
     "dask-ml",
     "numpy",
     "scipy",
-    "numba",
 )
 
 # scikit-learn and modeclust both take as many threads as this says.
 os.environ["OMP_NUM_THREADS"] = str(THREADS)
-
-# numba's cache looks at the file of a function, not at those of the functions it calls.
-_sources = sorted((ROOT / "src").rglob("*.py"))
-_digest = hashlib.sha256(b"".join(path.read_bytes() for path in _sources)).hexdigest()[:16]
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / _digest))
 
 _beside = ROOT.parent / "shared" / "data"
 if "MODECLUST_DATA" not in os.environ and _beside.is_dir():
@@ -49,12 +41,16 @@ def data_file(name):
 
 def describe_environment():
     """Return when and on what the benchmark runs."""
+    from modeclust import _core  # not before the variables are set
+
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
         "threads": THREADS,
         "python": platform.python_version(),
+        "simd": _core.simd(),
+        "compiler": _core.compiler().strip(),
         "packages": {name: _version_of(name) for name in PACKAGES},
     }
 

@@ -82,7 +82,7 @@ def measure_quality(effort: Effort):
     """Return how well each estimator finds the classes of images, over as many seeds as repeats."""
     found = {name: _read(name, effort) for name in SETS}
     digits = Known("digits", *_take(*load_digits(return_X_y=True), None, effort))
-    _measure(digits.few(), ESTIMATORS, 1)  # compiles, where that is to be done
+    _measure(digits.few(), ESTIMATORS, 1)  # loads what is used
     return {
         "missing": [name for name, known in found.items() if known is None],
         "sets": [
@@ -116,7 +116,7 @@ def measure_authors(effort: Effort):
     names = list(LIMITS)[: 1 if effort.quick else None]
     models = {name: _authors_model(theirs, LIMITS[name]) for name in names}
     contestants = {name: _fit_to(theirs["X"], model) for name, model in models.items()}
-    contestants[names[0]](0)  # compiles, where that is to be done
+    contestants[names[0]](0)  # loads what is used
     runs = interleave(contestants, effort.long_repeats)
     labels = theirs["assignments"].argmax(axis=1)
     return {

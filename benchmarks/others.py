@@ -68,8 +68,6 @@ def _ours(X, n_clusters):
 
 def _measure(X, y, contestants, effort, run):
     base = next(iter(contestants))
-    compiled = {name: fit for name, fit in contestants.items() if name.startswith(OURS)}
-    interleave(compiled, 1)  # compiles, where that is to be done
     runs = interleave(contestants, effort.repeats)
     compared = compare(runs, base)
     for name, own in runs.items():

@@ -1,17 +1,13 @@
-"""The start in a new process: the import, and the first fit without and with compiled code."""
+"""The start in a new process: the import, and the first fit."""
 
-import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 from effort import Effort
 from peers import OURS
 from timing import Run, compare, interleave, seconds
 
 THEIRS = "scikit-learn"
-COLD, WARM = "modeclust, nothing compiled", "modeclust, compiled before"
 IMPORT = "from time import perf_counter as now; t = now(); from {} import {}; print(now() - t)"
 FIT = (
     "from sklearn.datasets import load_iris; from {} import {} as E; "
@@ -21,37 +17,27 @@ FIT = (
 
 def measure_start(effort: Effort):
     """Return the times of the import and of the first fit on iris."""
-    imports = {
-        OURS: _importer("modeclust", "KModes"),
-        THEIRS: _importer("sklearn.cluster", "KMeans"),
+    estimators = {OURS: ("modeclust", "KModes"), THEIRS: ("sklearn.cluster", "KMeans")}
+    contestants = {
+        "import": {name: _import(*where) for name, where in estimators.items()},
+        "first_fit": {name: _fit(*where) for name, where in estimators.items()},
     }
-    interleave(imports, 1)  # brings the files into memory
-    runs = interleave(imports, effort.repeats)
-    with tempfile.TemporaryDirectory() as folder:
-        fits = interleave(_first_fits(Path(folder)), 1 if effort.quick else effort.long_repeats)
-        n_variants = len(list((Path(folder) / "0").rglob("*.nbc")))
+    interleave(contestants["first_fit"], 1)  # brings the files into memory
     return {
-        "import": compare(runs, THEIRS),
-        "first_fit": compare(fits, THEIRS),
-        "compiled_variants": n_variants,
+        part: compare(interleave(runs, effort.repeats), THEIRS)
+        for part, runs in contestants.items()
     }
 
 
-def _importer(module, name):
+def _import(module, name):
     return lambda _: Run(float(_python(IMPORT.format(module, name))))
 
 
-def _first_fits(folder):
-    """Return fits from the start of their process; each repeat has a cache of its own."""
-
-    def fit(code):
-        return lambda repeat: Run(seconds(lambda: _python(code, folder / str(repeat)))[0])
-
-    ours = FIT.format("modeclust", "KModes")
-    return {COLD: fit(ours), WARM: fit(ours), THEIRS: fit(FIT.format("sklearn.cluster", "KMeans"))}
+def _fit(module, name):
+    """Return a contestant that fits; its time begins with its process."""
+    return lambda _: Run(seconds(lambda: _python(FIT.format(module, name)))[0])
 
 
-def _python(code, cache=None):
-    variables = os.environ if cache is None else {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+def _python(code):
     command = [sys.executable, "-W", "ignore", "-c", code]
-    return subprocess.check_output(command, env=variables, text=True)
+    return subprocess.check_output(command, text=True)

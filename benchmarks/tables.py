@@ -3,13 +3,13 @@
 from collections import Counter, defaultdict
 from statistics import mean
 
-from bounds import GROUPS, HAMERLY
+from bounds import BOUNDS
 from iteration import BARE_READ, OPENING
 from laplacian import BOUND, GRADIENT, KMEANS
 from markdown_parts import mean_and_range, picture, section, spread, table
 from peers import ELKAN, FAISS, INTELEX, LLOYD, OURS
 from plots import shift_picture
-from start import COLD, THEIRS, WARM
+from start import THEIRS
 from verdicts import LESS, LEVEL, MORE, VERDICTS, comparisons
 
 PEERS = (ELKAN, INTELEX, FAISS)
@@ -430,31 +430,27 @@ def _bounds(results):
         [
             " x ".join(f"{n:,}" for n in cell["shape"][:2]),
             cell["shape"][2],
-            cell["chosen"],
             *(text for part in ("K-means", "path") for text in _bounds_of(cell[part])),
         ]
         for cell in results["bounds"]
     ]
-    header = ["data", "K", "chosen"]
+    header = ["data", "K"]
     for part in ("K-means", "path"):
-        header += [f"{part}: Hamerly's", "groups", "searched", "searching at most"]
+        header += [part, "searched", "searching at most"]
     return section(
         "What bounds spare",
         header,
         rows,
         "Times over those without bounds, of K-means and of a path on blobs; the share of rows "
-        "searched with Hamerly's bounds, and how much of their time that can be at most: what "
-        "bounds that settle every row could still spare.",
+        "searched with bounds, and how much of their time that can be at most: what bounds that "
+        "settle every row could still spare.",
     )
 
 
 def _bounds_of(part):
-    contestants, searched = part["contestants"], part["searched"][HAMERLY]
-    ratio = contestants[HAMERLY]["ratio"]
-    groups = contestants.get(GROUPS)
+    ratio, searched = part["contestants"][BOUNDS]["ratio"], part["searched"][BOUNDS]
     return [
         spread(ratio),
-        NOTHING if groups is None else spread(groups["ratio"]),
         f"{searched:.1%}",
         f"{min(1.0, searched / ratio['median']):.0%}",
     ]
@@ -538,18 +534,16 @@ def _start(results):
     if not (start := results["start"]):
         return ""
     rows = [
-        ["import", name, spread(start["import"][name]["ratio"]), _seconds(start["import"][name])]
+        [title, name, spread(start[part][name]["ratio"]), _seconds(start[part][name])]
+        for part, title in (("import", "import"), ("first_fit", "first fit"))
         for name in (OURS, THEIRS)
-    ] + [
-        ["first fit", name, spread(own["ratio"]), _seconds(own)]
-        for name, own in ((name, start["first_fit"][name]) for name in (COLD, WARM, THEIRS))
     ]
     return section(
         "Start of a new process",
         ["", "", "time / scikit-learn", "seconds"],
         rows,
         "Import: of KModes and of scikit-learn's KMeans. First fit: on iris, from the start of the "
-        f"process. The first fit compiles {start['compiled_variants']} functions.",
+        "process.",
     )
 
 

@@ -1,7 +1,5 @@
-import hashlib
 import os
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +8,13 @@ from browser import OPTIONS, find_browser
 from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
-
-# numba's cache looks at the file of a function, not at those of the functions it calls, and two
-# versions of numba would overwrite each other's.
-STATE = [version("numba").encode(), *(path.read_bytes() for path in SOURCES)]
-digest = hashlib.sha256(b"".join(STATE)).hexdigest()[:16]
-os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".cache" / "numba" / digest))
 
 if "MODECLUST_DATA" not in os.environ and (ROOT.parent / "shared" / "data").is_dir():
     os.environ["MODECLUST_DATA"] = str(ROOT.parent / "shared" / "data")
 
 os.environ["MPLBACKEND"] = "agg"  # before matplotlib is imported, here and in other processes
 
-# No test measures time, and the first example may compile.
+# No test measures time, and the first example may import much.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -80,10 +71,6 @@ def chromium():
 def dask_cluster():
     """Two worker processes with one thread each; one that is killed is started again."""
     distributed = pytest.importorskip("distributed")
-    from modeclust import KModes
-
-    # Compiled by one process, and not by each.
-    KModes(2, n_bandwidths=2, bandwidth=1.0).fit(np.random.default_rng(0).normal(size=(50, 2)))
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:

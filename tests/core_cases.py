@@ -12,7 +12,6 @@ from scipy import sparse
 
 from modeclust import _core
 
-KERNELS = {"gaussian": 0, "epanechnikov": 1, "biweight": 2, "cauchy": 3}
 FEATURES = [1, 2, 3, 7, 8, 9, 17, 33, 64, 100]
 FORMS = ["dense", "csr"]
 

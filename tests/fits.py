@@ -70,7 +70,7 @@ def fit_in_a_copy(folder, name, may_go_on):
 
 def kill_ten_times(folder):
     """Save a model that was fitted at once, and those of fits killed ten times in all."""
-    KModes(5, **OPTIONS, n_jobs=1).fit(X[:4000])  # loads all that is compiled
+    KModes(5, **OPTIONS, n_jobs=1).fit(X[:4000])  # loads all that is used
     begun = time.monotonic()
     assert fit_in_a_copy(folder, "whole.npz", lambda _: True)
     length = time.monotonic() - begun

@@ -22,6 +22,7 @@ README = ROOT / "README.md"
 DOCS_PAGES = sorted(page for page in DOCS.rglob("*.md") if "gallery" not in page.parts)
 PAGES = [README, ROOT / "CONTRIBUTING.md", *DOCS_PAGES]
 COMMANDS = get_command(app).commands
+PIP_OPTIONS = {"--editable", "--no-build-isolation", "--no-deps"}
 
 
 def blocks(page, language):
@@ -106,19 +107,31 @@ def _check_make(words):
 
 def _check_pip(words):
     assert words[1] == "install"
-    if words[2] == "--group":
-        groups = tomllib.loads(_text(ROOT / "pyproject.toml"))["dependency-groups"]
-        assert words[3:] == [name for name in groups if name in words[3:]], words
-        return
-    for word in words[2:]:
-        wanted = Requirement(re.sub(r"^\.", "modeclust", word))
-        assert wanted.extras <= _declared()[wanted.name], word
+    rest = iter(words[2:])
+    for word in rest:
+        if word == "--group":
+            assert next(rest) in _pyproject()["dependency-groups"], words
+        elif word.startswith("-"):
+            assert word.startswith("-C") or word in PIP_OPTIONS, word
+        else:
+            wanted = Requirement(re.sub(r"^\.", "modeclust", word))
+            assert wanted.extras <= _declared()[wanted.name], word
+
+
+def _check_gdb(words):
+    assert words[:5] == ["gdb", "--args", ".venv/bin/python", "-m", "pytest"]
+    assert all((ROOT / word).exists() for word in words[5:])
+
+
+@cache
+def _pyproject():
+    return tomllib.loads(_text(ROOT / "pyproject.toml"))
 
 
 @cache
 def _declared():
     """Return the extras that pyproject.toml names of modeclust and of all that it needs."""
-    project = tomllib.loads(_text(ROOT / "pyproject.toml"))["project"]
+    project = _pyproject()["project"]
     optional = project["optional-dependencies"]
     extras = {"modeclust": set(optional)}
     for group in (project["dependencies"], *optional.values()):
@@ -152,5 +165,7 @@ KINDS = {
     "modeclust": _check_modeclust,
     "make": _check_make,
     "pip": _check_pip,
+    ".venv/bin/pip": _check_pip,
+    "gdb": _check_gdb,
     "python": _check_python,
 }

@@ -19,6 +19,7 @@ LOG_PULLS = {
     "biweight": lambda t: np.log(np.maximum(0, 1 - t)),
     "cauchy": lambda t: -2 * np.log1p(t),
 }
+COMPACT = ("epanechnikov", "biweight")  # kernels that are 0 from t = 1 on
 
 
 def squared_distances(X, centroids):

@@ -42,7 +42,7 @@ CENTERS = X[[1, 5, 8]] + 0.5
 WHEN = np.arange("2030-01-01", "2030-01-11", dtype="M8[D]")
 
 
-# Models that were never fitted but look so: nothing is compiled for them.
+# Models that look fitted but never were, which is quicker.
 
 
 def path():

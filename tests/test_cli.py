@@ -94,7 +94,7 @@ try:
     main()
 except SystemExit as end:
     assert not end.code
-assert not {"sklearn", "numba", "scipy", "polars"} & sys.modules.keys()
+assert not {"sklearn", "scipy", "polars"} & sys.modules.keys()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "fit" in done.stdout
@@ -787,7 +787,7 @@ def test_a_place_that_cannot_be_written_to(here):
 def test_an_interrupt_leaves_nothing(tmp_path):
     arguments = ("fit", "digits", "-k", "10", "--n-init", "10000000")
     with start(*arguments, cwd=tmp_path) as process:
-        time.sleep(8)  # by then it is fitting, or still compiling
+        time.sleep(8)  # by then it is fitting
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 130

@@ -448,7 +448,7 @@ def run(*arguments):
         assert not end.code
 
 small = ["small.parquet", "-k", "3", "--n-init", "1", "--n-bandwidths", "1", "--bandwidth", "2"]
-run("fit", *small, "-o", "small", "--force", "--stream")  # loads and compiles the code
+run("fit", *small, "-o", "small", "--force", "--stream")  # loads the code
 run("fit", *small, "-o", "small", "--force", "--no-stream")
 before = highest()
 run(*sys.argv[1:])

@@ -18,7 +18,7 @@ EXAMPLES_BY_NAME = {example.stem: example for example in EXAMPLES}
 ARGUMENTS = {"digits": ["pictures"]}
 FILES = {"digits": ["pictures", "pictures/digits.html", "pictures/digits.png"]}
 
-pytestmark = [pytest.mark.docs, pytest.mark.timeout(600)]  # some of it is to compile
+pytestmark = [pytest.mark.docs, pytest.mark.timeout(600)]
 
 
 def numbers(line):

@@ -21,8 +21,7 @@ LAYERS = [
     {"algorithms"},
     {"data"},
     {"kernels", "path", "mode_tree", "exceptions", "persistence"},
-    {"exponential", "frames", "files", "machine", "npy"},
-    {"compiled", "versions"},
+    {"frames", "files", "machine", "npy", "versions"},
     {"_core"},
 ]
 OPTIONAL = {
@@ -37,7 +36,7 @@ OPTIONAL = {
     "h5py",
     "pyarrow",
     "polars",
-    "pynndescent",
+    "faiss",
     "pandas",
     "playwright",
     "networkx",
@@ -80,7 +79,7 @@ def test_a_wrong_import_would_be_seen():
 def test_importing_needs_nothing_optional_and_changes_nothing():
     code = f"""
 import os, sys, warnings
-import sklearn.cluster, sklearn.callback, numba, scipy.stats
+import sklearn.cluster, sklearn.callback, scipy.stats
 before, loaded = dict(os.environ), set(sys.modules)
 import modeclust
 assert sorted(modeclust.__all__) == modeclust.__all__

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from pages import PAGES, ROOT, check, commands_in_text, shell_lines
+from pages import KINDS, PAGES, ROOT, check, commands_in_text, shell_lines
 
 OTHER_SHELLS = r"^```(bash|console|shell|zsh)"
 
@@ -17,7 +17,7 @@ def test_what_a_page_says_to_type_can_be_typed(page):
 
 def test_the_pages_have_commands_of_every_kind():
     lines = [line for page in PAGES for line in shell_lines(page)]
-    assert {line.split()[0] for line in lines} == {"modeclust", "make", "pip", "python"}
+    assert {line.split()[0] for line in lines} == set(KINDS)
     assert sum(len(commands_in_text(page)) for page in PAGES) > 20
 
 
@@ -33,6 +33,9 @@ def test_the_pages_have_commands_of_every_kind():
         "pip install '.[everything]'",
         "pip install 'dask[frames]'",
         "pip install kmodes",
+        "pip install --group builds",
+        "pip install --everything .",
+        "gdb --args .venv/bin/python -m pytest tests/cores",
         "pip uninstall modeclust",
         "python benchmarks/walk.py",
         "python benchmarks/run.py --only scales",

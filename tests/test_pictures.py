@@ -21,7 +21,7 @@ pytestmark = pytest.mark.docs
 
 
 @pytest.mark.parametrize("script", DRAWN_BY)
-@pytest.mark.timeout(600)  # some of it is to compile
+@pytest.mark.timeout(600)
 def test_a_script_draws_its_pictures(script, tmp_path):
     subprocess.run([sys.executable, PICTURES / script, "--out", tmp_path], check=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == DRAWN_BY[script]

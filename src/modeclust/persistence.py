@@ -252,7 +252,7 @@ class _Decoder:
     def _read_sparse(self, codes: list[Any]) -> Any:
         name, shape, *parts = self.decode(codes)
         matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
-        matrix.check_format(full_check=True)  # compiled code trusts indices
+        matrix.check_format(full_check=True)  # the core trusts indices
         # Of a matrix that ends with no number scipy does not look at the rows between.
         if np.any(np.diff(matrix.indptr) < 0):
             raise ValueError("rows of a sparse matrix end before they begin")

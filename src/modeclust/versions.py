@@ -16,7 +16,7 @@ _OPTIONAL = (
     "polars",
     "pandas",
     "pyarrow",
-    "pynndescent",
+    "faiss-cpu",
     "dask",
     "distributed",
     "zarr",

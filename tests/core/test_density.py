@@ -3,9 +3,10 @@ import json
 import numpy as np
 import pytest
 import reference
-from core_cases import FEATURES, FORMS, KERNELS, digest, digests_of_variants, make_rows, open_rows
+from core_cases import FEATURES, FORMS, digest, digests_of_variants, make_rows, open_rows
 
 from modeclust import _core
+from modeclust.kernels import KERNELS
 
 
 def shifted(rows, points, bandwidth, kernel, *, negligible=100.0, nearest=None):
@@ -41,7 +42,7 @@ def check(sums, X, points, bandwidth, kernel, weight=None, scale=None, rtol=1e-8
     own_scale = 1.0 if scale is None else scale
     t = reference.squared_distances(points, X) / (bandwidth * own_scale) ** 2
     smallest = t[:, present].min(axis=1)
-    reached = smallest < 1 if kernel in ("epanechnikov", "biweight") else smallest < np.inf
+    reached = smallest < 1 if kernel in reference.COMPACT else smallest < np.inf
     atol = 1e-9 * (1.0 + (X**2).sum(axis=1).max()) / bandwidth**2
     np.testing.assert_allclose(sums.smallest[reached], smallest[reached], rtol=1e-9, atol=atol)
     np.testing.assert_array_equal(np.isfinite(sums.reference), reached)

@@ -3,9 +3,10 @@ import json
 import numpy as np
 import pytest
 import reference
-from core_cases import FEATURES, FORMS, KERNELS, digest, digests_of_variants, make_rows, open_rows
+from core_cases import FEATURES, FORMS, digest, digests_of_variants, make_rows, open_rows
 
 from modeclust import _core
+from modeclust.kernels import KERNELS
 
 
 def memberships_of(rng, n_rows, n_clusters):

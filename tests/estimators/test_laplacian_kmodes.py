@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from callbacks import Callback
 from reference import PROFILES, project
+from same import assert_same
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from scipy.special import softmax
@@ -14,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes, LaplacianKModes
+from modeclust.algorithms.neighbors import approximate_rows, distances_to_neighbors, nearest_rows
 from modeclust.exceptions import ApproximateNeighborsWarning, EmptyClusterWarning
 from modeclust.kernels import KERNELS
 
@@ -436,7 +438,6 @@ def test_automatic_smoothing(solver):
 
 
 class TestApproximateNeighbours:
-    @pytest.mark.slow  # pynndescent takes a minute to compile
     def test_they_are_nearly_the_exact_ones(self):
         X, _ = make_blobs(1000, 20, centers=5, random_state=0)
         exact, about = (
@@ -447,7 +448,6 @@ class TestApproximateNeighbours:
         assert about.affinity_.diagonal().max() == 0
         assert adjusted_rand_score(exact.labels_, about.labels_) > 0.99
 
-    @pytest.mark.slow
     def test_many_rows_get_them_with_a_warning(self, monkeypatch):
         monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 500)
         X, _ = make_blobs(501, 16, centers=3, random_state=0)
@@ -460,14 +460,37 @@ class TestApproximateNeighbours:
         LaplacianKModes(3, random_state=0).fit(X[:500])
         LaplacianKModes(3, random_state=0).fit(X[:, :15])
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("n_jobs", [-2, 64])
-    def test_any_number_of_threads_will_do(self, n_jobs):
-        X, _ = make_blobs(200, 3, centers=3, random_state=0)
-        options = {"neighbor_search": "approximate", "random_state": 0, "n_jobs": n_jobs}
-        assert LaplacianKModes(3, **options).fit(X).affinity_.nnz > 0
+    @pytest.mark.parametrize("n_jobs", [-2, 2, 64])
+    def test_any_number_of_threads_gives_the_same_bits(self, n_jobs):
+        X, _ = make_blobs(3000, 8, centers=3, random_state=0)
+        found, alone = (approximate_rows(X, 10, np.random.RandomState(0), n) for n in (n_jobs, 1))
+        assert_same(found, alone)
 
-    def test_without_pynndescent_all_are_exact(self, monkeypatch):
+    @pytest.mark.parametrize("offset", [0.0, 1e6])
+    @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+    def test_rows_of_any_size(self, offset, scale):
+        X, _ = make_blobs(500, 3, centers=3, random_state=0)
+        X = (X + offset) * scale
+        _, expected = nearest_rows(X / scale - offset, [None], 5)
+        distances, indices = approximate_rows(X, 5, np.random.RandomState(0))
+        shared = [len(np.intersect1d(*both)) for both in zip(indices, expected, strict=True)]
+        assert np.mean(shared) > 4.8
+        np.testing.assert_array_equal(distances, distances_to_neighbors(X, X, indices))
+
+    def test_equal_rows(self):
+        distances, indices = approximate_rows(np.ones((40, 2)), 3, np.random.RandomState(0))
+        np.testing.assert_array_equal(distances, 0.0)
+        assert not (indices == np.arange(40)[:, None]).any()
+
+    def test_those_of_sparse_rows_are_exact(self):
+        X = sparse.random_array((60, 30), density=0.2, format="csr", rng=0)
+        exact, about = (
+            LaplacianKModes(3, neighbor_search=way, bandwidth=1.0, random_state=0).fit(X)
+            for way in ("exact", "approximate")
+        )
+        assert about.affinity_.data.tobytes() == exact.affinity_.data.tobytes()
+
+    def test_without_faiss_all_are_exact(self, monkeypatch):
         monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 10)
         monkeypatch.setattr("modeclust.algorithms.neighbors.find_spec", lambda name: None)
         X, _ = make_blobs(50, 16, centers=3, random_state=0)

@@ -29,10 +29,7 @@ def sdist():
 
 
 class Environment:
-    """A virtual environment with the package, its core dependencies and the extras asked for.
-
-    One for all extras in turn: what numba compiled is kept beside the installed modules.
-    """
+    """A virtual environment with the package, its core dependencies and the extras asked for."""
 
     def __init__(self, folder, package, *extras, editable=False):
         from uv import find_uv_bin
@@ -83,7 +80,7 @@ class Environment:
 
 def outside(**more):
     """Return the variables of this process without those that lead back to the sources."""
-    ours = {"PYTHONPATH", "NUMBA_CACHE_DIR", "VIRTUAL_ENV"}
+    ours = {"PYTHONPATH", "VIRTUAL_ENV"}
     return {name: value for name, value in os.environ.items() if name not in ours} | more
 
 

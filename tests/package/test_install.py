@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-# The first fits of all kinds compile their code.
 pytestmark = [pytest.mark.package, pytest.mark.timeout(1200)]
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +47,7 @@ def test_the_core_does_not_load_what_is_optional(environment, tmp_path):
     environment.hold("all", "paper")
     done = environment.do("loaded", tmp_path)
     assert done.returncode == 0, done.stderr
-    optional = {"matplotlib", "plotly", "jinja2", "typer", "rich", "polars", "pynndescent"}
+    optional = {"matplotlib", "plotly", "jinja2", "typer", "rich", "polars", "faiss"}
     optional |= {"dask", "distributed", "zarr", "h5py", "networkx", "kmedoids"}
     assert "modeclust" in done.stdout.split()
     assert not optional & set(done.stdout.split())

@@ -397,7 +397,7 @@ def a_given_graph_is_as_good_as_a_found_one(ask, rows, is_dense):
         }
     },
     blobs(n_rows=(50, 400), scales=False),
-    quick=0,  # pynndescent takes a minute to compile
+    quick=5,
     thorough=60,
 )
 def approximate_neighbours_are_mostly_the_nearest(ask, rows):

@@ -1,7 +1,8 @@
-"""Nearest neighbours: exact by scikit-learn, or approximate by pynndescent."""
+"""Nearest neighbours: exact by scikit-learn, or approximate by faiss."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from typing import Any
@@ -18,13 +19,17 @@ from modeclust.data.rescaling import working_dtype
 
 PROCESS = os.getpid()
 
-# Beyond so many rows, of more than so many features, exact neighbours take long to find.
+# Exact neighbours are slow to find for more rows than this with more features than this.
 MOST_EXACT_ROWS = 100_000
 MOST_TREE_FEATURES = 15
 # To start threads takes longer than to find the neighbours of so few rows.
 FEWEST_FOR_THREADS = 4096
 # Rows are looked up at most this many at a time.
 QUERIES = 1024
+# The approximate search compares a row with those of this many lists out of 2 sqrt(n_rows).
+LISTS_SEARCHED = 16
+# Lists are formed by K-means on this many rows per list.
+TRAINING_ROWS = 64
 
 Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
@@ -98,33 +103,77 @@ def rows_of(X: Any, indices: Any) -> Any:
 def exact_is_slow(X: Any) -> bool:
     """Return whether there are so many rows that approximate neighbours are worth having."""
     n_rows, n_features = X.shape
-    return n_rows > MOST_EXACT_ROWS and (is_sparse(X) or n_features > MOST_TREE_FEATURES)
+    return n_rows > MOST_EXACT_ROWS and n_features > MOST_TREE_FEATURES and not is_sparse(X)
 
 
 def has_approximate() -> bool:
-    """Return whether pynndescent is installed."""
-    return find_spec("pynndescent") is not None
+    """Return whether faiss is installed."""
+    return find_spec("faiss") is not None
 
 
 def approximate_rows(
     X: Any, n_neighbors: int, random_state: np.random.RandomState, n_jobs: int | None = None
 ) -> Found:
-    """Return distances and indices of rows that are about the nearest to each, but itself.
+    """Return distances and indices of rows of dense `X` that are about the nearest to each row.
 
-    An index of -1, at an infinite distance, stands for a neighbour that was not found.
+    The rows are divided into lists by K-means, and only the nearest lists are searched. An index
+    of -1, at an infinite distance, stands for a neighbour that was not found. The result depends
+    on `random_state` but not on `n_jobs`.
     """
-    import numba
-    from pynndescent import NNDescent
+    import faiss
 
-    # It refuses more threads than numba has, and fewer than one.
-    n_threads = min(thread_count(n_jobs), numba.get_num_threads())
-    index = NNDescent(X, n_neighbors=n_neighbors + 1, random_state=random_state, n_jobs=n_threads)
-    indices, distances = index.neighbor_graph
+    n_rows = X.shape[0]
+    seed = int(random_state.randint(np.iinfo(np.int32).max))
+    # Each thread looks up its own rows, so that OpenMP needs no threads, which would divide the
+    # rows by their number. The first of them builds the index alone.
+    with ThreadPoolExecutor(
+        thread_count(n_jobs), initializer=faiss.omp_set_num_threads, initargs=(1,)
+    ) as pool:
+        index, to_float32 = pool.submit(_inverted_lists, X, n_neighbors, seed).result()
+
+        def search(part: slice) -> npt.NDArray[np.int64]:
+            found: npt.NDArray[np.int64] = index.search(to_float32(part), n_neighbors + 1)[1]
+            return found
+
+        indices = np.concatenate(list(pool.map(search, query_parts(n_rows))))
     # A row is its own neighbour, but among equal rows not always the first.
-    itself = indices == np.arange(len(indices))[:, None]
+    itself = indices == np.arange(n_rows)[:, None]
     itself[~itself.any(axis=1), -1] = True
     others = np.argsort(itself, axis=1, kind="stable")[:, :-1]
-    indices = np.take_along_axis(indices, others, axis=1).astype(np.int64)
-    distances = np.take_along_axis(distances, others, axis=1).astype(np.float64)
+    indices = np.take_along_axis(indices, others, axis=1)
+    distances = distances_to_neighbors(X, X, indices)
     distances[indices < 0] = np.inf
     return distances, indices
+
+
+def _inverted_lists(
+    X: Any, n_neighbors: int, seed: int
+) -> tuple[Any, Callable[[slice], npt.NDArray[np.float32]]]:
+    """Return a faiss index of all rows, and a function that returns rows as the index takes them.
+
+    It takes float32. Centered rows keep more of their digits, and squares of scaled ones do not
+    overflow.
+    """
+    import faiss
+
+    n_rows, n_features = X.shape
+    # Short lists would not have enough neighbours.
+    n_lists = max(1, min(int(2 * n_rows**0.5), n_rows // (n_neighbors + 1)))
+    n_training = min(n_rows, TRAINING_ROWS * n_lists)
+    drawn = np.random.RandomState(seed).choice(n_rows, n_training, replace=False)
+    training = rows_of(X, np.sort(drawn)).astype(np.float64)
+    offset = training.mean(axis=0)
+    largest = max(float(np.abs(rows_of(X, p) - offset).max()) for p in query_parts(n_rows))
+    scale = largest or 1.0
+
+    def to_float32(part: slice) -> npt.NDArray[np.float32]:
+        return np.asarray((rows_of(X, part) - offset) / scale, dtype=np.float32)
+
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(n_features), n_features, n_lists)
+    index.nprobe = LISTS_SEARCHED
+    index.cp.seed = seed
+    index.cp.min_points_per_centroid = 1  # else it prints a warning
+    index.train(((training - offset) / scale).astype(np.float32))
+    for part in query_parts(n_rows):
+        index.add(to_float32(part))
+    return index, to_float32

@@ -200,7 +200,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._bars.start()
-        # Before the first stage there is the bandwidth to estimate, and code to compile.
+        # Before the first stage there is the bandwidth to estimate.
         self._stages["prepare"] = self._bars.add_task("prepare", total=None)
         return self
 

@@ -270,7 +270,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
                                  bool reassign, double also_at) {
   check_centers(centers);
   const std::size_t K = centers.shape(0), D = centers.shape(1);
-  if (kernel < 0 || kernel > 3) throw nb::value_error("kernel must be a number from 0 to 3.");
+  const KernelName name = kernel_of(kernel);
   auto reference = new_array<double, 1>({K}, infinity);
   auto mass = new_array<double, 1>({K}, 0.0);
   auto totals = new_array<double, 2>({K, D});  // set in the pass
@@ -310,7 +310,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
       pass.state = state();
     }
     pass.centers = layout_.view();
-    pass.kernel = static_cast<KernelName>(kernel);
+    pass.kernel = name;
     pass.inverse_squared_bandwidth = inverse_squared_bandwidth;
     pass.also_at = also_at;
     pass.reassign = reassign;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "assignment.hpp"
@@ -59,6 +60,14 @@ bool are_canonical(const Index* indices, const std::int64_t* indptr, std::int64_
 }
 
 }  // namespace
+
+KernelName kernel_of(int number) {
+  const std::string message = "kernel must be a number from 0 to " + std::to_string(n_kernels - 1) +
+                              " (see modeclust.kernels.KERNELS), got " + std::to_string(number) +
+                              ".";
+  check(number >= 0 && number < n_kernels, message.c_str());
+  return static_cast<KernelName>(number);
+}
 
 nb::ndarray<nb::numpy, double, nb::ndim<1>> new_vector(std::int64_t n) {
   auto* data = new double[static_cast<std::size_t>(std::max<std::int64_t>(n, 1))]();
@@ -300,7 +309,7 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix 
   check(reference.shape(0) == K && mass.shape(0) == K && other_reference.shape(0) == K &&
             other_mass.shape(0) == K && other_totals.shape(0) == K && other_totals.shape(1) == D,
         "Sums that are merged must have the same shape.");
-  check(kernel >= 0 && kernel <= 3, "kernel must be a number from 0 to 3.");
+  const KernelName name = kernel_of(kernel);
   ModeSums ours{}, theirs{};
   ours.reference = reference.data();
   ours.mass = mass.data();
@@ -309,7 +318,7 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix 
   theirs.mass = const_cast<double*>(other_mass.data());
   theirs.totals = const_cast<double*>(other_totals.data());
   MODECLUST_CHOOSE_TABLE(assign_kernels)
-      .merge(static_cast<KernelName>(kernel), ours, theirs, 0, static_cast<int>(K),
+      .merge(name, ours, theirs, 0, static_cast<int>(K),
              static_cast<std::int64_t>(D), static_cast<std::int64_t>(D),
              static_cast<std::int64_t>(D));
 }

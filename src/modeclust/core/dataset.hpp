@@ -17,6 +17,9 @@ namespace modeclust {
 
 namespace nb = nanobind;
 
+/// The kernel with a number of `modeclust.kernels`; throws where there is none.
+KernelName kernel_of(int number);
+
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

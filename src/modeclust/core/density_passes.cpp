@@ -63,13 +63,6 @@ void sort_spatially(const double* X, int n_features, std::int64_t* first, std::i
 
 }  // namespace
 
-KernelName kernel_of(int number) {
-  check(number >= 0 && number <= 3,
-        "kernel must be a number from 0 to 3 (see modeclust.kernels.KERNELS), got " +
-            std::to_string(number) + ".");
-  return static_cast<KernelName>(number);
-}
-
 DensityRows::DensityRows(Rows& rows)
     : rows_(rows), rows_weighed_(static_cast<double>(rows.n_rows())) {
   nb::gil_scoped_release release;

@@ -8,9 +8,6 @@
 
 namespace modeclust {
 
-/// The kernel with a number of `modeclust.kernels`; throws where there is none.
-KernelName kernel_of(int number);
-
 /// What the rows sum up to at each of M points.
 struct ShiftSums {
   nb::ndarray<nb::numpy, double, nb::ndim<1>> reference;  // infinity where no row has weight

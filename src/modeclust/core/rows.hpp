@@ -22,6 +22,7 @@ enum class NumberType {
 
 /// The kernels of `modeclust.kernels`, by the same numbers.
 enum class KernelName { gaussian, epanechnikov, biweight, cauchy };
+constexpr int n_kernels = 4;
 
 /// A run of rows: first <= i < last.
 struct RowRange {

@@ -70,9 +70,8 @@ MODECLUST_INLINE Doubles weigh_lanes(Doubles t, double q, double precision, doub
     weight = ratio * ratio;
   } else {
     const Doubles below = max(one - t, zero);
-    const bool is_flat = kernel == KernelName::epanechnikov;
-    value = is_flat ? below : below * below;
-    weight = is_flat ? Doubles::select(t < one, one, zero) : below;
+    value = compact_values<kernel>(below);
+    weight = compact_weights<kernel>(below);
   }
   sums.values = sums.values + Doubles::splat(q) * value;
   weight = Doubles::splat(q) * weight * Doubles::splat(precision);

@@ -60,6 +60,19 @@ MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
   }
 }
 
+/// G(t) of a kernel with compact support, given max(0, 1 - t).
+template <KernelName kernel>
+MODECLUST_INLINE Doubles compact_values(Doubles below) {
+  return kernel == KernelName::biweight ? below * below : below;
+}
+
+/// The weights g(t) of a kernel with compact support, given max(0, 1 - t).
+template <KernelName kernel>
+MODECLUST_INLINE Doubles compact_weights(Doubles below) {
+  if (kernel == KernelName::biweight) return below;
+  return Doubles::select(Doubles::zero() < below, Doubles::splat(1.0), Doubles::zero());
+}
+
 /// G(t) in each lane.
 template <KernelName kernel>
 MODECLUST_INLINE Doubles kernel_values_of(Doubles t) {
@@ -71,8 +84,7 @@ MODECLUST_INLINE Doubles kernel_values_of(Doubles t) {
   } else if constexpr (kernel == KernelName::cauchy) {
     return one / (one + t);
   } else {
-    const Doubles below = max(one - t, zero);
-    return kernel == KernelName::biweight ? below * below : below;
+    return compact_values<kernel>(max(one - t, zero));
   }
 }
 
@@ -133,9 +145,8 @@ MODECLUST_INLINE bool weigh(const Doubles* t, LeafWeights leaf, double negligibl
       weights[v] = ratio * ratio;
     } else {
       const Doubles below = max(one - t[v], zero);
-      const bool is_flat = kernel == KernelName::epanechnikov;
-      values[v] = is_flat ? below : below * below;
-      weights[v] = is_flat ? Doubles::select(t[v] < one, one, zero) : below;
+      values[v] = compact_values<kernel>(below);
+      weights[v] = compact_weights<kernel>(below);
     }
     if constexpr (is_weighted) {
       values[v] = q[v] * values[v];

@@ -118,14 +118,15 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     tol : float, default=1e-4
         A bandwidth is done when an iteration moves no centroid farther than `tol` bandwidths.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found. "approximate" is by pynndescent (the extra
-        ``modeclust[approximate]``). "auto" is exact, but for more than 100,000 rows of more than
-        15 features or sparse ones, where pynndescent is installed: a warning then says so.
+        How neighbours are found. "approximate" uses faiss (the extra
+        ``modeclust[approximate]``). "auto" is exact, except for more than 100,000 dense rows of
+        more than 15 features where faiss is installed: a warning then says so. The neighbours of
+        sparse rows are always exact.
     random_state : int, RandomState instance or None, default=None
         Determines the seeds, the rows sampled to estimate a bandwidth, and approximate neighbours.
     n_jobs : int, default=None
         Number of threads: None is all cores, or ``OMP_NUM_THREADS`` where that is set. Any
-        number gives the same bits, with exact neighbours.
+        number gives the same bits.
     store_labels : bool or "auto", default="auto"
         Whether `path_` keeps the labels at every bandwidth; "auto" does up to ten million.
     verbose : int, default=0
@@ -375,9 +376,9 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         """Return the given affinities, or None if there are rows enough to find them."""
         if self.neighbor_search == "approximate" and not has_approximate():
             raise ModuleNotFoundError(
-                "neighbor_search='approximate' requires pynndescent; install it with "
+                "neighbor_search='approximate' requires faiss; install it with "
                 "`pip install 'modeclust[approximate]'`.",
-                name="pynndescent",
+                name="faiss",
             )
         if not isinstance(self.affinity, str):
             return check_affinity(self.affinity, X.shape[0])
@@ -417,14 +418,14 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         way = self.neighbor_search
         if way == "auto" and exact_is_slow(rows) and has_approximate():
             warnings.warn(
-                f"The neighbours of {rows.shape[0]} rows are approximate, by pynndescent. Pass "
+                f"The neighbours of {rows.shape[0]} rows are approximate, by faiss. Pass "
                 "neighbor_search='exact', which takes longer, or 'approximate', which does not "
                 "warn.",
                 ApproximateNeighborsWarning,
                 stacklevel=6,
             )
             way = "approximate"
-        if way == "approximate":
+        if way == "approximate" and not is_sparse(rows):
             return approximate_rows(rows, n_neighbors, rng, self.n_jobs)
         _, neighbors = nearest_rows(rows, [None], n_neighbors, self.n_jobs)
         return distances_to_neighbors(rows, rows, neighbors), neighbors

@@ -33,7 +33,7 @@ class Growth(NamedTuple):
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Have compiled code of others use one thread, and leave garbage alone, as timeit does."""
+    """Have BLAS and OpenMP use one thread, and leave garbage alone, as timeit does."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -54,7 +54,7 @@ def per_iteration(run: Callable[[], int]) -> float:
 def take_turns(contestants: Mapping[Key, Timed], n_turns: int) -> dict[Key, list[float]]:
     """Return the times of all contestants, which run one after the other in each turn.
 
-    A first turn, in which code is compiled and memory is claimed, is not counted.
+    A first turn, in which modules are loaded and memory is claimed, is not counted.
     """
     seconds: dict[Key, list[float]] = {key: [] for key in contestants}
     for turn in range(n_turns + 1):
