@@ -24,8 +24,8 @@ def nanobind_version() -> str:
 def means(totals: Doubles, mass: Doubles, otherwise: Doubles) -> Doubles:
     """Return totals / mass (K, D), and the rows of `otherwise` where there is no mass."""
 
-def row_distances(before: Doubles, after: Doubles) -> Doubles:
-    """Return the distance between each two rows of two matrices."""
+def center_moves(before: Doubles, after: Doubles) -> tuple[Doubles, Doubles]:
+    """Return how far each center moves, and its largest coordinate before."""
 
 def merge_mode_sums(
     kernel: int,

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from modeclust._core import row_distances
+from modeclust._core import center_moves
 from modeclust.algorithms.relaxation import Relaxation
 from modeclust.data.dataset import Dataset
 from modeclust.data.farthest_pass import FarthestPass
@@ -25,7 +25,7 @@ ROUNDING = 1e-15
 # digits have cancelled.
 CANCELLED = 1e-3
 # The sums of all clusters are recomputed if a mean is off by this share of its coordinates.
-DRIFTED = 1e-7
+DRIFTED = 1e-6
 # Rows that differ from their mean by less, beside its length, may all be equal.
 NO_SPREAD = 1e-12
 
@@ -122,10 +122,10 @@ def solve_towards_next(
         for _ in range(mean_shift_iter - 1):
             moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
-        moves = row_distances(centroids, moved)
+        moves, sizes = center_moves(centroids, moved)
         residual = float(moves.max())
         # Below the second, rounding is all that moves.
-        allowed = np.maximum(tol * bandwidth, ROUNDING * _sizes(centroids))
+        allowed = np.maximum(tol * bandwidth, ROUNDING * sizes)
         converged = bool(np.all(moves <= allowed)) and sums.changed == 0
         if converged:
             break
@@ -204,8 +204,8 @@ class RunningMeans:
         A row with huge coordinates that came and went leaves its rounding in a cluster.
         """
         exact = assign(self._dataset, self._centroids).moved(self._centroids)
-        moves = row_distances(exact, self.sums.moved(self._centroids))
-        drifted = bool(np.any(moves > DRIFTED * _sizes(exact)))
+        moves, sizes = center_moves(exact, self.sums.moved(self._centroids))
+        drifted = bool(np.any(moves > DRIFTED * sizes))
         if drifted:
             self._renew()
             self.changed = self._dataset.n_rows
@@ -235,13 +235,8 @@ def assign(dataset: Dataset, centroids: Centers) -> ModeSums:
 
 def largest_move(before: Centers, after: Centers) -> float:
     """Return how far the centroid that moved farthest moved."""
-    return float(row_distances(before, after).max())
-
-
-def _sizes(centroids: Centers) -> npt.NDArray[np.float64]:
-    """Return the largest coordinate of each centroid."""
-    sizes: npt.NDArray[np.float64] = np.maximum(centroids.max(axis=1), -centroids.min(axis=1))
-    return sizes
+    moves, _ = center_moves(before, after)
+    return float(moves.max())
 
 
 def spread(dataset: Dataset) -> float:

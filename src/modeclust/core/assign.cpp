@@ -31,6 +31,47 @@ MODECLUST_INLINE double bound_of(const RowState& state, std::int64_t i, int k) {
   return bound > state.half_gaps[k] ? bound : state.half_gaps[k];
 }
 
+/// Writes the own distances of a tile's rows, and the rows that these do not settle, at once: for
+/// rows of up to four features, where each loop over the rows counts. Returns how many there are.
+template <class T, int D>
+int measure_tiny_rows(const DenseTile<T>& tile, int n, std::int64_t first, const Centers& centers,
+                      const RowState& state, double settled, double* squared,
+                      std::int32_t* pending) {
+  const double* c0 = static_cast<const double*>(centers.rows);
+  const std::int32_t* labels = state.labels + first;
+  const float* lower = state.lower + first;
+  int n_pending = 0;
+  for (int m = 0; m < n; m++) {
+    const int k = labels[m];
+    const T* x = tile.row(m);
+    const double* c = c0 + static_cast<std::int64_t>(k) * centers.row_stride;
+    const double own = tiny_squared_distance<T, D>(x, c);
+    const double shifted = static_cast<double>(lower[m]) - state.max_shift[k];
+    const double bound = shifted > state.half_gaps[k] ? shifted : state.half_gaps[k];
+    squared[m] = own;
+    pending[n_pending] = m;
+    // Not below the bound, which is not negative.
+    n_pending += !(own < bound * bound * settled);
+  }
+  return n_pending;
+}
+
+template <class T>
+int measure_short_rows(const DenseTile<T>& tile, int n, std::int64_t first, const Centers& centers,
+                       const RowState& state, double settled, double* squared,
+                       std::int32_t* pending) {
+  switch (tile.n_features) {
+    case 1:
+      return measure_tiny_rows<T, 1>(tile, n, first, centers, state, settled, squared, pending);
+    case 2:
+      return measure_tiny_rows<T, 2>(tile, n, first, centers, state, settled, squared, pending);
+    case 3:
+      return measure_tiny_rows<T, 3>(tile, n, first, centers, state, settled, squared, pending);
+    default:
+      return measure_tiny_rows<T, 4>(tile, n, first, centers, state, settled, squared, pending);
+  }
+}
+
 template <class T>
 void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums& sums) {
   const DenseRows<T> rows{pass.source};
@@ -43,20 +84,28 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
   const bool is_long = centers.n_features >= fewest_long_features;
   const double settled = settled_factor<T>(centers.n_features);
   for (std::int64_t first = range.first; first < range.last; first += space.tile_rows) {
-    const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first : space.tile_rows);
+    const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first
+                                                                        : space.tile_rows);
     const DenseTile<T> tile = rows.tile(first, n, space.buffer);
     std::int32_t* labels = state.labels + first;
     search.first = first;
     const bool has_next = is_long && tile.data != space.buffer && first + n < range.last;
-    const std::int64_t tile_bytes = has_next ? n * tile.stride * static_cast<std::int64_t>(sizeof(T)) : 0;
+    const std::int64_t tile_bytes =
+        has_next ? n * tile.stride * static_cast<std::int64_t>(sizeof(T)) : 0;
     int n_pending = 0;
-    if (has_labels) own_distances(tile, {nullptr, n, labels}, centers, tile_bytes, space.squared);
-    if (pass.reassign) {
+    const bool at_once = pass.reassign && state.has_bounds && centers.n_features <= 4;
+    if (at_once) {
+      n_pending =
+          measure_short_rows(tile, n, first, centers, state, settled, space.squared, space.pending);
+    } else if (has_labels) {
+      own_distances(tile, {nullptr, n, labels}, centers, tile_bytes, space.squared);
+    }
+    if (pass.reassign && !at_once) {
       if (state.has_bounds) {
         for (int m = 0; m < n; m++) {
           const double bound = bound_of(state, first + m, labels[m]);
           space.pending[n_pending] = m;
-          n_pending += !(space.squared[m] < bound * bound * settled) || !(bound > 0.0);
+          n_pending += !(space.squared[m] < bound * bound * settled);
         }
       } else {
         for (int m = 0; m < n; m++) space.pending[m] = m;
@@ -66,7 +115,8 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
     if (n_pending) {
       sums.searched += n_pending;
       search_rows(search, tile, n_pending, space);
-      for (int p = 0; p < n_pending; p++) sums.changed += space.before[p] != labels[space.pending[p]];
+      for (int p = 0; p < n_pending; p++)
+        sums.changed += space.before[p] != labels[space.pending[p]];
     }
     for (int m = n; m < n + 8; m++) space.squared[m] = 0.0;
     weigh(pass, {first, n, labels, space.squared, space.t, space.weight}, sums);
@@ -79,9 +129,8 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
 }
 
 void mode_block(const ModePass& pass, RowRange range, void* memory, ModeSums& sums) {
-  with_number(pass.source.is_single(), [&](auto number) {
-    mode_block_of<decltype(number)>(pass, range, memory, sums);
-  });
+  with_number(pass.source.is_single(),
+              [&](auto number) { mode_block_of<decltype(number)>(pass, range, memory, sums); });
 }
 
 template <class T>
@@ -96,7 +145,8 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
   const double own_error = 1.0 + own_distance_error<T>(centers.n_features);
   const std::int64_t stride = totals_stride(centers.n_features);
   for (std::int64_t first = range.first; first < range.last; first += space.tile_rows) {
-    const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first : space.tile_rows);
+    const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first
+                                                                        : space.tile_rows);
     std::int32_t* labels = state.labels + first;
     search.first = first;
     int n_pending = 0;
@@ -125,7 +175,7 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
         state.upper[first + m] =
             rounded_up(__builtin_sqrt(space.squared[m] * own_error) - state.own_shift[k]);
         space.pending[left] = m;
-        left += !(space.squared[m] < bound * bound * settled) || !(bound > 0.0);
+        left += !(space.squared[m] < bound * bound * settled);
       }
       n_pending = left;
     }
@@ -166,9 +216,8 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
 }
 
 void mean_block(const MeanPass& pass, RowRange range, void* memory, MeanSums& sums) {
-  with_number(pass.source.is_single(), [&](auto number) {
-    mean_block_of<decltype(number)>(pass, range, memory, sums);
-  });
+  with_number(pass.source.is_single(),
+              [&](auto number) { mean_block_of<decltype(number)>(pass, range, memory, sums); });
 }
 
 template <class M>
@@ -180,7 +229,8 @@ void half_gaps_in(const Centers& centers, double safe, int first, int last, doub
     const M *x[4], *same[4] = {c, c, c, c};
     for (int s = 0; s < centers.n_slots; s += 4) {
       M squared[4];
-      for (int r = 0; r < 4; r++) x[r] = rows + static_cast<std::int64_t>(s + r) * centers.row_stride;
+      for (int r = 0; r < 4; r++)
+        x[r] = rows + static_cast<std::int64_t>(s + r) * centers.row_stride;
       four_squared_distances<M, M, lanes<M>, -1, false>(x, same, centers.row_stride, 0, 0, squared);
       for (int r = 0; r < 4; r++) {
         const int other = centers.label_at[s + r];
@@ -218,7 +268,8 @@ void merge(KernelName kernel, ModeSums& total, const ModeSums& other, int first,
       for (std::int64_t j = 0; j < n_features; j++) ours[j] = theirs[j];
       continue;
     }
-    const double common = total.reference[k] < other.reference[k] ? total.reference[k] : other.reference[k];
+    const double common =
+        total.reference[k] < other.reference[k] ? total.reference[k] : other.reference[k];
     const double our_factor = relative_weight(kernel, total.reference[k], common);
     const double their_factor = relative_weight(kernel, other.reference[k], common);
     total.reference[k] = common;

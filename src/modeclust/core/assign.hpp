@@ -20,23 +20,23 @@ constexpr double tie = 1e-12;
 /// Groups of centers that are near each other take slots next to each other.
 struct Centers {
   int n_clusters = 0, n_features = 0;
-  int n_slots = 0;                    // K rounded up to whole vectors of T
-  int stride = 0;                     // D rounded up to whole vectors of T
-  const double* exact = nullptr;      // (K, D) by label
-  const void* rows = nullptr;         // (n_slots, row_stride) by slot, in the type of distances
+  int n_slots = 0;                // K rounded up to whole vectors of T
+  int stride = 0;                 // D rounded up to whole vectors of T
+  const double* exact = nullptr;  // (K, D) by label
+  const void* rows = nullptr;     // (n_slots, row_stride) by slot, in the type of distances
   int row_stride = 0;
-  const void* shifted = nullptr;      // (n_slots, stride) in T by slot, less `shift`
-  const void* panels = nullptr;       // (n_slots / lanes, D, lanes) in T by slot, less `shift`
-  const void* offsets = nullptr;      // (n_slots,) in T: the score of a center is offset - 2 x.c
-  const void* shift = nullptr;        // (stride,) in T, the mean of the centers
+  const void* shifted = nullptr;  // (n_slots, stride) in T by slot, less `shift`
+  const void* panels = nullptr;   // (n_slots / lanes, D, lanes) in T by slot, less `shift`
+  const void* offsets = nullptr;  // (n_slots,) in T: the score of a center is offset - 2 x.c
+  const void* shift = nullptr;    // (stride,) in T, the mean of the centers
   const std::int32_t* slot_of = nullptr;   // (K,)
   const std::int32_t* label_at = nullptr;  // (n_slots,); -1 where there is no center
-  double largest_norm = 0.0;          // the largest |c|
-  double largest_shifted_norm = 0.0;  // the largest |c - shift|
-  double largest_offset = 0.0;        // the largest |offset|
+  double largest_norm = 0.0;               // the largest |c|
+  double largest_shifted_norm = 0.0;       // the largest |c - shift|
+  double largest_offset = 0.0;             // the largest |offset|
   // For CSR rows:
-  const double* norms = nullptr;    // (K,) |c|^2
-  const float* columns = nullptr;   // (D, n_slots)
+  const double* norms = nullptr;   // (K,) |c|^2
+  const float* columns = nullptr;  // (D, n_slots)
 };
 
 /// What is known of the rows from earlier passes.

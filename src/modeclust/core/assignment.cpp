@@ -22,13 +22,14 @@ constexpr double widened = 1.0 + 1e-9;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A new NumPy array that owns its memory, filled with one value.
+/// A new NumPy array that owns its memory, filled with a value if there is one.
 template <class T, std::size_t N>
-nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N>& shape, T value) {
+nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N>& shape,
+                                                 std::optional<T> value = std::nullopt) {
   std::size_t size = 1;
   for (const std::size_t n : shape) size *= n;
   T* data = new T[std::max<std::size_t>(size, 1)];
-  std::fill_n(data, size, value);
+  if (value) std::fill_n(data, size, *value);
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return nb::ndarray<nb::numpy, T, nb::ndim<N>>(data, N, shape.data(), owner);
 }
@@ -36,8 +37,11 @@ nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N
 /// Mode sums with memory of their own, for one block after another.
 struct ModePartial {
   ModePartial(int n_clusters, int n_features)
-      : k(n_clusters), stride(totals_stride(n_features)), numbers(k * (3 + stride)),
-        integers(2 * k), flags(k) {
+      : k(n_clusters),
+        stride(totals_stride(n_features)),
+        numbers(k * (3 + stride)),
+        integers(2 * k),
+        flags(k) {
     sums.reference = numbers.get();
     sums.mass = numbers.get() + k;
     sums.nearest_distance = numbers.get() + 2 * k;
@@ -128,7 +132,8 @@ Assignment::Assignment(Rows& rows) : rows_(rows), labels_(rows.n_rows()) {
 
 nb::object Assignment::labels(nb::handle owner) {
   const std::size_t n = static_cast<std::size_t>(rows_.n_rows());
-  return nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(labels_.get(), {n}, owner));
+  return nb::cast(
+      nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(labels_.get(), {n}, owner));
 }
 
 void Assignment::check_centers(const Matrix& centers) const {
@@ -163,19 +168,14 @@ void Assignment::forget_bounds() {
 bool Assignment::carry_bounds() {
   const std::vector<double>& now = layout_.exact();
   if (!has_bounds_ || bound_centers_.size() != now.size()) return false;
-  const int K = layout_.n_clusters(), D = rows_.n_features();
+  const int K = layout_.n_clusters();
+  const std::int64_t D = rows_.n_features();
   std::vector<double> moves(K);
-  int fastest = 0;
-  for (int k = 0; k < K; k++) {
-    double squared = 0.0;
-    for (int j = 0; j < D; j++) {
-      const double d = now[static_cast<std::int64_t>(k) * D + j] -
-                       bound_centers_[static_cast<std::int64_t>(k) * D + j];
-      squared += d * d;
-    }
-    moves[k] = std::sqrt(squared) * widened;
-    if (moves[k] > moves[fastest]) fastest = k;
-  }
+  parallel_for(rows_.threads_for(static_cast<double>(now.size())), K, [&](int, std::int64_t k) {
+    moves[k] = distance(now.data() + k * D, bound_centers_.data() + k * D, D) * widened;
+  });
+  const int fastest =
+      static_cast<int>(std::max_element(moves.begin(), moves.end()) - moves.begin());
   double second = 0.0;
   for (int k = 0; k < K; k++) {
     if (k != fastest) second = std::max(second, moves[k]);
@@ -211,21 +211,37 @@ RowState Assignment::state() const {
 }
 
 RowState Assignment::begin(const Matrix& centers, bool needs_upper) {
-  layout_.set_centers(centers.data(), static_cast<int>(centers.shape(0)), rows_.source);
+  layout_.set_centers(centers.data(), static_cast<int>(centers.shape(0)), rows_.source,
+                      rows_.n_threads);
   if (!carry_bounds()) forget_bounds();
   layout_.lay_out();
   if (!lower_) lower_ = Buffer<float>(rows_.n_rows());
   if (needs_upper) {
     if (!upper_) upper_ = Buffer<float>(rows_.n_rows());
     // Rows whose own distance is not known are measured; that is what an infinite bound does.
-    if (!has_upper_) std::fill_n(upper_.get(), rows_.n_rows(), std::numeric_limits<float>::infinity());
+    if (!has_upper_)
+      std::fill_n(upper_.get(), rows_.n_rows(), std::numeric_limits<float>::infinity());
   } else {
     has_upper_ = false;
   }
   if (has_bounds_) find_half_gaps();
-  given_centers_.assign(centers.data(), centers.data() + centers.size());
-  bound_centers_ = layout_.exact();
+  // The next pass takes its centers in the memory of those before.
+  bound_centers_.swap(layout_.exact());
   return state();
+}
+
+bool Assignment::is_bound_to(const Matrix& centers) const {
+  if (centers.size() != bound_centers_.size() ||
+      static_cast<int>(centers.shape(0)) != layout_.n_clusters()) {
+    return false;
+  }
+  const bool rounded = layout_.is_rounded();
+  for (std::size_t i = 0; i < bound_centers_.size(); i++) {
+    const double value = centers.data()[i];
+    const double seen = rounded ? static_cast<double>(static_cast<float>(value)) : value;
+    if (seen != bound_centers_[i]) return false;
+  }
+  return true;
 }
 
 void Assignment::find_half_gaps() {
@@ -257,14 +273,25 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   const KernelName name = kernel_of(kernel);
   auto reference = new_array<double, 1>({K}, infinity);
   auto mass = new_array<double, 1>({K}, 0.0);
-  auto totals = new_array<double, 2>({K, D}, 0.0);
+  auto totals = new_array<double, 2>({K, D});  // set in the pass
   auto counts = new_array<std::int64_t, 1>({K}, 0);
   auto nearest = new_array<std::int64_t, 1>({K}, -1);
   auto nearest_distance = new_array<double, 1>({K}, infinity);
   auto also_reached = new_array<bool, 1>({K}, false);
-  ModeSums total{reference.data(), mass.data(), totals.data(), counts.data(), nearest.data(),
-                 nearest_distance.data(), reinterpret_cast<std::uint8_t*>(also_reached.data()),
-                 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0};
+  ModeSums total{reference.data(),
+                 mass.data(),
+                 totals.data(),
+                 counts.data(),
+                 nearest.data(),
+                 nearest_distance.data(),
+                 reinterpret_cast<std::uint8_t*>(also_reached.data()),
+                 0.0,
+                 0.0,
+                 0.0,
+                 0.0,
+                 0.0,
+                 0,
+                 0};
   {
     nb::gil_scoped_release release;
     std::lock_guard lock(rows_.mutex);
@@ -278,7 +305,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     if (reassign) {
       pass.state = begin(centers, false);
     } else {
-      layout_.set_centers(centers.data(), static_cast<int>(K), rows_.source);
+      layout_.set_centers(centers.data(), static_cast<int>(K), rows_.source, rows_.n_threads);
       layout_.lay_out();
       pass.state = state();
     }
@@ -304,6 +331,7 @@ void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
     return;
   }
   const int K = pass.centers.n_clusters, D = pass.centers.n_features;
+  std::fill_n(total.totals, std::int64_t{K} * D, 0.0);
   const int n_threads = threads();
   reduce_blocks<ModePartial>(
       n_threads, static_cast<std::int64_t>(rows_.blocks.size()),
@@ -318,9 +346,10 @@ void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
 }
 
 int Assignment::threads() {
-  const int n = rows_.threads_for(static_cast<double>(rows_.n_rows()) * (rows_.n_features() + 16.0));
-  const std::int64_t bytes = kernels().workspace(rows_.source, layout_.n_clusters(),
-                                                 has_groups_ ? layout_.n_groups() : 0);
+  const int n =
+      rows_.threads_for(static_cast<double>(rows_.n_rows()) * (rows_.n_features() + 16.0));
+  const std::int64_t bytes =
+      kernels().workspace(rows_.source, layout_.n_clusters(), has_groups_ ? layout_.n_groups() : 0);
   if (static_cast<int>(workspaces_.size()) < n) workspaces_.resize(n);
   for (auto& space : workspaces_) {
     if (space.size() < bytes) space = Buffer<char>(bytes);
@@ -332,7 +361,7 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
   check_centers(centers);
   const std::size_t K = centers.shape(0), D = centers.shape(1);
   auto mass = new_array<double, 1>({K}, 0.0);
-  auto totals = new_array<double, 2>({K, D}, 0.0);
+  auto totals = new_array<double, 2>({K, D});  // set in the pass
   auto counts = new_array<std::int64_t, 1>({K}, 0);
   MeanSums total{mass.data(), totals.data(), counts.data(), 0.0, 0, 0, 0};
   {
@@ -342,9 +371,7 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
     MeanPass pass;
     pass.source = rows_.source;
     pass.weights = rows_.weights;
-    pass.only_changes =
-        after && has_upper_ && after->size() == given_centers_.size() && after->shape(0) == K &&
-        std::equal(given_centers_.begin(), given_centers_.end(), after->data());
+    pass.only_changes = after && has_upper_ && is_bound_to(*after);
     pass.state = begin(centers, true);
     pass.centers = layout_.view();
     run_mean_pass(pass, total);
@@ -361,6 +388,7 @@ void Assignment::run_mean_pass(const MeanPass& pass, MeanSums& total) {
     return;
   }
   const int K = pass.centers.n_clusters, D = pass.centers.n_features;
+  std::fill_n(total.totals, std::int64_t{K} * D, 0.0);
   const int n_threads = threads();
   reduce_blocks<MeanPartial>(
       n_threads, static_cast<std::int64_t>(rows_.blocks.size()),

@@ -29,6 +29,8 @@ class Assignment {
   /// Widens the bounds by what the centers moved; returns whether enough is left of them.
   bool carry_bounds();
   void forget_bounds();
+  /// Whether the bounds hold for these centers.
+  bool is_bound_to(const Matrix& centers) const;
   bool should_group() const;
   void find_half_gaps();
   void check_centers(const Matrix& centers) const;
@@ -53,7 +55,7 @@ class Assignment {
   CenterLayout layout_;
   Buffer<std::int32_t> labels_;
   Buffer<float> lower_, upper_, group_lower_;
-  std::vector<double> given_centers_, bound_centers_;  // as given, and rounded
+  std::vector<double> bound_centers_;  // the centers that the bounds hold for
   std::vector<double> half_gaps_, max_shift_, own_shift_, group_shift_;
   double mean_lower_bound_ = 0.0;
   bool has_labels_ = false, has_bounds_ = false, has_upper_ = false, has_groups_ = false;

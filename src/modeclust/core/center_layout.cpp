@@ -4,8 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "pool.hpp"
+
 namespace modeclust {
 namespace {
+
+// Centers of fewer numbers than this are not worth a second thread.
+constexpr std::int64_t fewest_for_threads = 100000;
 
 double squared_difference(const double* a, const double* b, int n) {
   double sum = 0.0;
@@ -13,8 +18,20 @@ double squared_difference(const double* a, const double* b, int n) {
   return sum;
 }
 
+/// |c|^2, in eight sums that can be taken at once.
+double squared_norm(const double* c, std::int64_t n) {
+  double sums[8] = {};
+  std::int64_t j = 0;
+  for (; j + 8 <= n; j += 8) {
+    for (int r = 0; r < 8; r++) sums[r] += c[j + r] * c[j + r];
+  }
+  for (int r = 0; j < n; j++, r++) sums[r] += c[j] * c[j];
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
 /// Orders labels by halving, so that each run of `size` labels has centers near each other.
-void order_by_halving(const double* centers, int n_features, int size, std::int32_t* labels, int n) {
+void order_by_halving(const double* centers, int n_features, int size, std::int32_t* labels,
+                      int n) {
   if (n <= size) return;
   std::vector<double> mean(n_features, 0.0);
   for (int i = 0; i < n; i++) {
@@ -26,8 +43,8 @@ void order_by_halving(const double* centers, int n_features, int size, std::int3
     int best = 0;
     double most = -1.0;
     for (int i = 0; i < n; i++) {
-      const double d = squared_difference(centers + static_cast<std::int64_t>(labels[i]) * n_features,
-                                          point, n_features);
+      const double d = squared_difference(
+          centers + static_cast<std::int64_t>(labels[i]) * n_features, point, n_features);
       if (d > most) {
         most = d;
         best = i;
@@ -62,19 +79,37 @@ T* cleared(Buffer<char>& buffer, std::int64_t n) {
 
 }  // namespace
 
-void CenterLayout::set_centers(const double* centers, int n_clusters, const RowSource& source) {
+double distance(const double* a, const double* b, std::int64_t n) {
+  double sums[8] = {};  // which can be taken at once
+  std::int64_t j = 0;
+  for (; j + 8 <= n; j += 8) {
+    for (int r = 0; r < 8; r++) sums[r] += (a[j + r] - b[j + r]) * (a[j + r] - b[j + r]);
+  }
+  for (int r = 0; j < n; j++, r++) sums[r] += (a[j] - b[j]) * (a[j] - b[j]);
+  return std::sqrt(((sums[0] + sums[4]) + (sums[2] + sums[6])) +
+                   ((sums[1] + sums[5]) + (sums[3] + sums[7])));
+}
+
+void CenterLayout::set_centers(const double* centers, int n_clusters, const RowSource& source,
+                               int n_threads) {
   const bool other_shape = n_clusters != n_clusters_ || source.n_features != n_features_;
   n_clusters_ = n_clusters;
   n_features_ = source.n_features;
   single_ = source.is_single();
   sparse_ = source.is_sparse();
-  const std::int64_t n = static_cast<std::int64_t>(n_clusters) * n_features_;
-  exact_.resize(n);
-  for (std::int64_t i = 0; i < n; i++) {
-    exact_[i] = is_rounded() ? static_cast<double>(static_cast<float>(centers[i])) : centers[i];
-  }
+  const std::int64_t D = n_features_;
+  exact_.resize(n_clusters * D);
+  n_threads_ = n_clusters * D < fewest_for_threads ? 1 : n_threads;
+  parallel_for(n_threads_, n_clusters, [&](int, std::int64_t k) {
+    const double* from = centers + k * D;
+    double* to = exact_.data() + k * D;
+    for (std::int64_t j = 0; j < D; j++) {
+      to[j] = is_rounded() ? static_cast<double>(static_cast<float>(from[j])) : from[j];
+    }
+  });
   // The scores of CSR rows are float32 in any case.
-  n_slots_ = static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
+  n_slots_ =
+      static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
   if (other_shape) group_centers(false);
 }
 
@@ -110,11 +145,12 @@ void CenterLayout::lay_out_sparse() {
   norms_.assign(n_clusters_, 0.0);
   float* offsets = cleared<float>(offsets_, n_slots_);
   double largest = 0.0;
-  for (int k = 0; k < n_clusters_; k++) {
-    for (std::int64_t j = 0; j < D; j++) norms_[k] += exact_[k * D + j] * exact_[k * D + j];
+  parallel_for(n_threads_, n_clusters_, [&](int, std::int64_t k) {
+    const double* c = exact_.data() + k * D;
+    norms_[k] = squared_norm(c, D);
     offsets[k] = static_cast<float>(norms_[k]);
-    largest = std::max(largest, norms_[k]);
-  }
+  });
+  for (const double norm : norms_) largest = std::max(largest, norm);
   for (int s = n_clusters_; s < n_slots_; s++) offsets[s] = 3e37f;
   view_.norms = norms_.data();
   view_.offsets = offsets;

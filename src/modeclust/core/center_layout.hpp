@@ -8,22 +8,28 @@
 
 namespace modeclust {
 
+/// |a - b|.
+double distance(const double* a, const double* b, std::int64_t n);
+
 /// The centers of a pass in the forms that kernels read; memory is kept from pass to pass.
 class CenterLayout {
  public:
-  /// Rounds centers (K, D) to the rows' number type and keeps them as doubles.
-  void set_centers(const double* centers, int n_clusters, const RowSource& source);
+  /// Takes centers (K, D), rounded to float32 where rows are measured in it.
+  void set_centers(const double* centers, int n_clusters, const RowSource& source, int n_threads);
   /// Gives groups of centers that are near each other slots next to each other, or takes them off.
   void group_centers(bool grouped);
   /// Lays the centers out in the slots that they have.
   void lay_out();
 
-  const std::vector<double>& exact() const { return exact_; }
+  /// The centers as they were taken. They may be swapped for other memory once they are laid out.
+  std::vector<double>& exact() { return exact_; }
   int n_clusters() const { return n_clusters_; }
   /// The number of centers in a group.
   int group_size() const { return single_ ? 16 : 8; }
   int n_groups() const { return n_slots_ / group_size(); }
   int label_at(int slot) const { return label_at_[slot]; }
+  /// Whether centers are rounded to float32, in which rows are measured.
+  bool is_rounded() const { return single_ && !sparse_ && n_features_ >= fewest_single_features; }
   const Centers& view() const { return view_; }
 
  private:
@@ -31,11 +37,11 @@ class CenterLayout {
   void lay_out_dense();
   template <class M>
   void lay_out_rows();
-  bool is_rounded() const { return single_ && !sparse_ && n_features_ >= fewest_single_features; }
   void lay_out_sparse();
 
   int n_clusters_ = 0, n_features_ = 0, n_slots_ = 0;
   bool single_ = false, sparse_ = false;
+  int n_threads_ = 1;
   std::vector<double> exact_;
   std::vector<std::int32_t> slot_of_, label_at_;
   std::vector<double> norms_;

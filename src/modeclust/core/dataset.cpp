@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "assignment.hpp"
 #include "basics.hpp"
@@ -216,7 +217,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
   return out;
 }
 
-nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() {
+nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() const {
   auto out = new_vector(n_rows());
   for (std::int64_t i = 0; i < n_rows(); i++) {
     out.data()[i] = weights.weight_of(i) * weights.precision_of(i);
@@ -256,37 +257,49 @@ nb::tuple Rows::digest() {
 
 namespace {
 
+/// Threads for work on (K, D) centers, which has no number of its own: one for each core.
+int threads_for_centers(std::size_t n_numbers) {
+  return n_numbers < 200000 ? 1
+                            : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
 /// totals / mass, and the rows of `otherwise` where there is no mass.
 nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Matrix otherwise) {
   check(totals.shape(0) == mass.shape(0) && otherwise.shape(0) == mass.shape(0) &&
             otherwise.shape(1) == totals.shape(1),
         "totals, mass and otherwise must have the same shape.");
   const std::size_t K = totals.shape(0), D = totals.shape(1);
-  auto out = new_matrix(static_cast<std::int64_t>(K), static_cast<std::int64_t>(D));
-  for (std::size_t k = 0; k < K; k++) {
+  auto* out = new double[std::max<std::size_t>(K * D, 1)];
+  nb::ndarray<nb::numpy, double, nb::ndim<2>> result(out, {K, D}, owner_of(out));
+  nb::gil_scoped_release release;
+  parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K), [&](int, std::int64_t k) {
     const double m = mass.data()[k];
-    for (std::size_t j = 0; j < D; j++) {
-      out.data()[k * D + j] = m > 0.0 ? totals.data()[k * D + j] / m : otherwise.data()[k * D + j];
-    }
-  }
-  return out;
+    const double* from = (m > 0.0 ? totals.data() : otherwise.data()) + k * D;
+    for (std::size_t j = 0; j < D; j++) out[k * D + j] = m > 0.0 ? from[j] / m : from[j];
+  });
+  return result;
 }
 
-/// The distance between each two rows.
-nb::ndarray<nb::numpy, double, nb::ndim<1>> row_distances(Matrix before, Matrix after) {
+/// How far each center moves, and its largest coordinate before.
+nb::tuple center_moves(Matrix before, Matrix after) {
   check(before.shape(0) == after.shape(0) && before.shape(1) == after.shape(1),
         "before and after must have the same shape.");
   const std::size_t K = before.shape(0), D = before.shape(1);
-  auto out = new_vector(static_cast<std::int64_t>(K));
-  for (std::size_t k = 0; k < K; k++) {
-    double squared = 0.0;
-    for (std::size_t j = 0; j < D; j++) {
-      const double d = after.data()[k * D + j] - before.data()[k * D + j];
-      squared += d * d;
-    }
-    out.data()[k] = std::sqrt(squared);
+  auto moves = new_vector(static_cast<std::int64_t>(K)),
+       sizes = new_vector(static_cast<std::int64_t>(K));
+  double *lengths = moves.data(), *largest = sizes.data();
+  {
+    nb::gil_scoped_release release;
+    parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K),
+                 [&](int, std::int64_t k) {
+                   const double *a = before.data() + k * D, *b = after.data() + k * D;
+                   lengths[k] = distance(a, b, static_cast<std::int64_t>(D));
+                   double most = 0.0;
+                   for (std::size_t j = 0; j < D; j++) most = std::max(most, std::abs(a[j]));
+                   largest[k] = most;
+                 });
   }
-  return out;
+  return nb::make_tuple(moves, sizes);
 }
 
 /// Adds sums at other references, at the smaller reference of each cluster.
@@ -315,7 +328,7 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix 
 void bind_rows(nb::module_& m) {
   using nb::arg;
   m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"));
-  m.def("row_distances", &row_distances, arg("before"), arg("after"));
+  m.def("center_moves", &center_moves, arg("before"), arg("after"));
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
         arg("totals"), arg("other_reference"), arg("other_mass"), arg("other_totals"));
   nb::class_<Rows>(m, "Rows")
@@ -323,8 +336,7 @@ void bind_rows(nb::module_& m) {
                     double, bool, int, int, std::int64_t>(),
            arg("X"), nb::kw_only(), arg("weight") = nb::none(), arg("precision") = nb::none(),
            arg("offset") = nb::none(), arg("scale") = 1.0, arg("swapped") = false,
-           arg("n_clusters") = 1,
-           arg("n_threads") = 1, arg("first_row") = 0)
+           arg("n_clusters") = 1, arg("n_threads") = 1, arg("first_row") = 0)
       .def(nb::init<AnyArray, AnyArray, AnyArray, int, std::optional<Vector>, std::optional<Vector>,
                     int, int, std::int64_t>(),
            arg("data"), arg("indices"), arg("indptr"), arg("n_features"), nb::kw_only(),
@@ -338,15 +350,13 @@ void bind_rows(nb::module_& m) {
       .def_rw("negligible", &Rows::negligible)
       .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })
       .def_prop_ro("labels",
-                   [](nb::handle self) {
-                     return nb::cast<Rows&>(self).assignment->labels(self);
-                   })
+                   [](nb::handle self) { return nb::cast<Rows&>(self).assignment->labels(self); })
       .def(
           "mode_pass",
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
              bool reassign, double also_at) {
-            return rows.assignment->mode_pass(std::move(centers), kernel,
-                                              inverse_squared_bandwidth, reassign, also_at);
+            return rows.assignment->mode_pass(std::move(centers), kernel, inverse_squared_bandwidth,
+                                              reassign, also_at);
           },
           arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
           arg("also_at") = -1.0)

@@ -74,7 +74,7 @@ class Rows {
 
   nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
   /// The weight of each row in a step of K-means: q / s^2.
-  nb::ndarray<nb::numpy, double, nb::ndim<1>> row_weights();
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> row_weights() const;
   /// Digests of the rows, of their weights and of their precisions, by blocks.
   nb::tuple digest();
 

@@ -15,9 +15,9 @@ constexpr int leaf_rows = 32, tree_fan = 8, most_levels = 16;
 struct LeafTree {
   int n_features = 0;
   std::int64_t n_leaves = 0;
-  const double* columns = nullptr;    // (n_leaves, D, 32)
-  const double* weight = nullptr;     // (n_leaves, 32) or null for 1
-  const double* precision = nullptr;  // (n_leaves, 32) or null for 1
+  const double* columns = nullptr;      // (n_leaves, D, 32)
+  const double* weight = nullptr;       // (n_leaves, 32) or null for 1
+  const double* precision = nullptr;    // (n_leaves, 32) or null for 1
   const double* last_weight = nullptr;  // (32,) of the last leaf, which may be short; else null
   int n_levels = 0;
   // (n_groups, 2 D + 1, 8): the lowest and the highest number of each feature in each of 8 boxes,
@@ -31,7 +31,7 @@ struct ShiftTask {
   const double* nearest = nullptr;  // (M,) upper bounds on the smallest t, or null for infinity
   KernelName kernel = KernelName::gaussian;
   double inverse_squared_bandwidth = 0.0;
-  double negligible = 0.0;  // rows whose t is above the smallest by this are left out
+  double negligible = 0.0;   // rows whose t is above the smallest by this are left out
   bool by_products = false;  // |p|^2 + |x|^2 - 2 p.x rather than differences; of long rows
 };
 

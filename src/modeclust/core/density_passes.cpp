@@ -140,7 +140,7 @@ void DensityRows::build_boxes() {
           out[16 * j] = std::min(out[16 * j], below ? below[16 * j] : *x);
           out[16 * j + 8] = std::max(out[16 * j + 8], below ? below[16 * j + 8] : *x);
         }
-        const double precision = below              ? below[16 * n_features]
+        const double precision = below             ? below[16 * n_features]
                                  : tree_.precision ? tree_.precision[box * leaf_rows + i]
                                                    : 1.0;
         out[16 * n_features] = std::min(out[16 * n_features], precision);

@@ -49,7 +49,8 @@ MODECLUST_INLINE Vec<M, L> load_first_measured(const T* x, int n) {
   }
 }
 
-/// Squared distances of up to four rows to a center each. Bytes to prefetch are `ahead` of the rows.
+/// Squared distances of up to four rows to a center each. Bytes to prefetch are `ahead` of the
+/// rows.
 ///
 /// `whole` is the number of whole vectors of L where it is known at compile time, else -1.
 template <class T, class M, int L, int whole, bool has_tail>
@@ -102,9 +103,9 @@ MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>&
   double value = static_cast<double>(squared);
   if constexpr (sizeof(M) == 4) {
     if (!(value >= smallest_square && value <= largest_square)) [[unlikely]] {
-      value = exact_squared_distance(tile.row(place),
-                                     centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
-                                     centers.n_features);
+      value = exact_squared_distance(
+          tile.row(place), centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
+          centers.n_features);
     }
   }
   out[place] = value;
@@ -124,7 +125,8 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
       const int i = m + (r < n ? r : n - 1);
       places[r] = rows.places ? rows.places[i] : i;
       x[r] = tile.row(places[r]);
-      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) * centers.row_stride;
+      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) *
+                      centers.row_stride;
     }
     four_squared_distances<T, M, L, whole, has_tail>(x, c, tile.n_features, ahead, tile.stride,
                                                      squared);
@@ -132,6 +134,15 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
       store_distance(centers, tile, places[r], rows.labels[places[r]], squared[r], out);
     }
   }
+}
+
+/// |x - c|^2 of up to four features.
+template <class T, int D>
+MODECLUST_INLINE double tiny_squared_distance(const T* x, const double* c) {
+  double d[4] = {};
+#pragma GCC unroll 4
+  for (int j = 0; j < D; j++) d[j] = static_cast<double>(x[j]) - c[j];
+  return (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
 }
 
 template <class T, int D>
@@ -143,10 +154,7 @@ void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
     const int label = rows.labels[place];
     const T* x = tile.row(place);
     const double* c = c0 + static_cast<std::int64_t>(centers.slot_of[label]) * centers.row_stride;
-    double d[4] = {};
-#pragma GCC unroll 4
-    for (int j = 0; j < D; j++) d[j] = static_cast<double>(x[j]) - c[j];
-    out[place] = (d[0] * d[0] + d[1] * d[1]) + (d[2] * d[2] + d[3] * d[3]);
+    out[place] = tiny_squared_distance<T, D>(x, c);
   }
 }
 
@@ -160,7 +168,8 @@ void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers&
   const int D = tile.n_features;
   if (D >= fewest_single_features) {
     constexpr int L = lanes<T>;
-    if (D % L == 0) return own_distances_by_vectors<T, T, L, -1, false>(tile, rows, centers, ahead, out);
+    if (D % L == 0)
+      return own_distances_by_vectors<T, T, L, -1, false>(tile, rows, centers, ahead, out);
     return own_distances_by_vectors<T, T, L, -1, true>(tile, rows, centers, ahead, out);
   }
   switch (D) {
@@ -175,7 +184,8 @@ void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers&
     default: break;
   }
   if (D < 8) return own_distances_by_vectors<T, double, 8, 0, true>(tile, rows, centers, 0, out);
-  if (D % 8 == 0) return own_distances_by_vectors<T, double, 8, -1, false>(tile, rows, centers, 0, out);
+  if (D % 8 == 0)
+    return own_distances_by_vectors<T, double, 8, -1, false>(tile, rows, centers, 0, out);
   own_distances_by_vectors<T, double, 8, -1, true>(tile, rows, centers, 0, out);
 }
 

@@ -59,10 +59,10 @@ MODECLUST_INLINE Vec<double, L> log_in_range(Vec<double, L> x) {
         w * (V::splat(3.999999999940941908e-01) +
              w * (V::splat(2.222219843214978396e-01) + w * V::splat(1.531383769920937332e-01)));
     const V odd =
-        z * (V::splat(6.666666666666735130e-01) +
-             w * (V::splat(2.857142874366239149e-01) +
-                  w * (V::splat(1.818357216161805012e-01) +
-                       w * V::splat(1.479819860511658591e-01))));
+        z *
+        (V::splat(6.666666666666735130e-01) +
+         w * (V::splat(2.857142874366239149e-01) +
+              w * (V::splat(1.818357216161805012e-01) + w * V::splat(1.479819860511658591e-01))));
     const V half_square = V::splat(0.5) * f * f;
     const V tail = s * (half_square + (even + odd));
     return exponent * V::splat(ln2_high) -

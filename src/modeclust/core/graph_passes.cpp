@@ -51,8 +51,8 @@ class Graph {
   std::int64_t n_rows() const { return source_.n_rows; }
 
   void descend(Matrix memberships, Matrix before, Matrix products, Matrix products_before,
-               Matrix kernel_values, Vector degrees, double smoothing, double rate,
-               double momentum, OutMatrix out) {
+               Matrix kernel_values, Vector degrees, double smoothing, double rate, double momentum,
+               OutMatrix out) {
     DescendTask task;
     task.n_clusters = static_cast<int>(out.shape(1));
     check_shape(out, "out");
@@ -149,8 +149,7 @@ class Graph {
 
   template <class Work>
   void for_each_block(int n_clusters, Work work) const {
-    const double n_numbers =
-        static_cast<double>(source_.indptr[n_rows()] + n_rows()) * n_clusters;
+    const double n_numbers = static_cast<double>(source_.indptr[n_rows()] + n_rows()) * n_clusters;
     parallel_for(n_numbers < 200000.0 ? 1 : n_threads_, static_cast<std::int64_t>(blocks_.size()),
                  [&](int, std::int64_t b) { work(b); });
   }

@@ -228,17 +228,14 @@ SoftSums soft_sums(Rows& rows, Matrix centers, Matrix memberships, int kernel,
   task.kernel = kernel_of(kernel);
   task.inverse_squared_bandwidth = inverse_squared_bandwidth;
   task.first_row = rows.first_row;
-  SoftSums sums{new_vector(n_clusters),
-                new_vector(n_clusters),
-                new_matrix(n_clusters, n_features),
-                new_integers(n_clusters, 0),
-                new_integers(n_clusters, -1),
-                new_vector(n_clusters)};
+  SoftSums sums{
+      new_vector(n_clusters),      new_vector(n_clusters),       new_matrix(n_clusters, n_features),
+      new_integers(n_clusters, 0), new_integers(n_clusters, -1), new_vector(n_clusters)};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::fill_n(sums.reference.data(), n_clusters, infinity);
   std::fill_n(sums.nearest_distance.data(), n_clusters, infinity);
-  SoftResult total{sums.reference.data(), sums.mass.data(), sums.totals.data(),
-                   sums.counts.data(), sums.nearest.data(), sums.nearest_distance.data()};
+  SoftResult total{sums.reference.data(), sums.mass.data(),    sums.totals.data(),
+                   sums.counts.data(),    sums.nearest.data(), sums.nearest_distance.data()};
   {
     nb::gil_scoped_release release;
     WorkerBuffers buffers(rows, layout.view);

@@ -21,10 +21,10 @@ constexpr T far_score = sizeof(T) == 4 ? static_cast<T>(3e37) : static_cast<T>(1
 /// Working memory for one tile.
 template <class T>
 struct Workspace {
-  T* buffer;             // (n, D) rows that had to be converted
-  double* squared;       // (n,) distances to the own center
-  double* t;             // (n,) squared distances in bandwidths
-  double* weight;        // (n,) weights in the sums
+  T* buffer;              // (n, D) rows that had to be converted
+  double* squared;        // (n,) distances to the own center
+  double* t;              // (n,) squared distances in bandwidths
+  double* weight;         // (n,) weights in the sums
   std::int32_t* pending;  // (n,) rows to be searched
   std::int32_t* before;   // (n,) the labels that they had
   std::int32_t* order;    // (n,) rows by cluster
@@ -56,7 +56,7 @@ std::int64_t lay_out(Workspace<T>& space, char* base, const RowSource& source, i
   const std::int64_t n_slots = padded<T>(n_clusters);
   std::int64_t used = 0;
   const auto take = [&](std::int64_t bytes) {
-    char* found = base + used;
+    char* found = base ? base + used : nullptr;
     used += (bytes + 63) / 64 * 64;
     return found;
   };
@@ -75,7 +75,8 @@ std::int64_t lay_out(Workspace<T>& space, char* base, const RowSource& source, i
   space.ends = reinterpret_cast<std::int32_t*>(take((n_clusters + 2) * 4));
   space.scores = reinterpret_cast<T*>(take(space.batch * n_slots * sizeof(T)));
   space.transposed = reinterpret_cast<T*>(take(is_short ? 128 * n_features : 0));
-  space.open = reinterpret_cast<std::uint8_t*>(take(static_cast<std::int64_t>(space.batch) * n_groups));
+  space.open =
+      reinterpret_cast<std::uint8_t*>(take(static_cast<std::int64_t>(space.batch) * n_groups));
   return used;
 }
 
@@ -101,7 +102,10 @@ struct Search {
   double lower_sum = 0.0;
 
   Search(const Centers& c, const RowState& s)
-      : centers(c), state(s), first(0), own_error(own_distance_error<T>(c.n_features)),
+      : centers(c),
+        state(s),
+        first(0),
+        own_error(own_distance_error<T>(c.n_features)),
         rounding(4.0 * (c.n_features + 8.0) * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53)) {}
 
   std::int32_t& label(int place) const { return state.labels[first + place]; }
@@ -135,8 +139,8 @@ struct Ranked {
 
 /// Keeps a row's label where its score is the lowest by enough, else decides; sets its bound.
 ///
-/// `squared` by place is the distance to the label. Returns the margin of the scores, infinity where
-/// they cannot be relied on.
+/// `squared` by place is the distance to the label. Returns the margin of the scores, infinity
+/// where they cannot be relied on.
 template <class T>
 double settle_row(Search<T>& search, const DenseTile<T>& tile, int place, Ranked<T> ranked,
                   const T* scores, double* squared) {
@@ -221,7 +225,7 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
           const V other = V::select(lower, best[v], score);
           second[v] = min(second[v], other);
           best[v] = V::select(lower, score, best[v]);
-          place[v] = M::select(lower, M::splat(static_cast<I>(k + q)), place[v]);
+          place[v] = M::select(lower, M::splat(static_cast<I>(k) + q), place[v]);
         }
       }
       k += n_centers;
@@ -272,7 +276,8 @@ MODECLUST_INLINE void panel_product(const T* const* x, const T* panels, std::int
   for (int j = 0; j < n_features; j++) {
     V c[n_panels];
 #pragma GCC unroll 4
-    for (int q = 0; q < n_panels; q++) c[q] = V::load(panels + q * panel_size + std::int64_t{j} * L);
+    for (int q = 0; q < n_panels; q++)
+      c[q] = V::load(panels + q * panel_size + std::int64_t{j} * L);
 #pragma GCC unroll 16
     for (int r = 0; r < n_rows; r++) {
       const V b = V::splat(x[r][j]);
@@ -494,15 +499,18 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
   const std::int64_t panel_size = static_cast<std::int64_t>(tile.n_features) * L;
   const bool by_groups = state.group_lower && state.has_bounds;
   for (int p = 0; p < n; p++) {
-    for (int s = K; s < n_slots; s++) space.scores[static_cast<std::int64_t>(p) * n_slots + s] = T(0);
+    for (int s = K; s < n_slots; s++)
+      space.scores[static_cast<std::int64_t>(p) * n_slots + s] = T(0);
   }
   if (by_groups) {
     for (int p = 0; p < n; p++) {
       const std::int64_t i = search.first + places[p];
-      const double distance = __builtin_sqrt(space.squared[places[p]] * (1.0 + 2.0 * search.own_error));
+      const double distance =
+          __builtin_sqrt(space.squared[places[p]] * (1.0 + 2.0 * search.own_error));
       std::uint8_t* open = space.open + static_cast<std::int64_t>(p) * G;
       for (int g = 0; g < G; g++) {
-        const double bound = static_cast<double>(state.group_lower[i * G + g]) - state.group_shift[g];
+        const double bound =
+            static_cast<double>(state.group_lower[i * G + g]) - state.group_shift[g];
         open[g] = !(distance < bound * (1.0 - 1e-9));
       }
       open[centers.slot_of[state.labels[i]] / L] = 1;

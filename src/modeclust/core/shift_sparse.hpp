@@ -159,8 +159,8 @@ void weigh_sparse(const SparseTile& tile, const RowWeights& weights, const Shift
       const Doubles both =
           Doubles::load(point_norms + 8 * v) + Doubles::splat(row_norms[first + m]);
       const Doubles rest = both - Doubles::splat(2.0) * Doubles::load(here);
-      const Doubles t = max(rest, Doubles::zero()) *
-                        Doubles::splat(precision * task.inverse_squared_bandwidth);
+      const Doubles t =
+          max(rest, Doubles::zero()) * Doubles::splat(precision * task.inverse_squared_bandwidth);
       t.store(here);
       if (weights.weight_of(first + m) > 0.0) least = min(least, t);
     }
@@ -208,9 +208,8 @@ void shift_sparse(const RowSource& source, const RowWeights& weights, const doub
   for (std::int64_t first = 0; first < source.n_rows; first += leaf_size) {
     const std::int64_t left = source.n_rows - first;
     const int n = left < leaf_size ? static_cast<int>(left) : leaf_size;
-    with_sparse_rows(tile, [&]<int count>(auto rows) {
-      multiply_sparse<count>(rows, tile, first, n);
-    });
+    with_sparse_rows(tile,
+                     [&]<int count>(auto rows) { multiply_sparse<count>(rows, tile, first, n); });
     with_kernel(task.kernel, [&]<KernelName kernel>() {
       weigh_sparse<kernel>(tile, weights, task, row_norms, norms, first, n, sums);
     });
@@ -228,8 +227,8 @@ void shift_sparse(const RowSource& source, const RowWeights& weights, const doub
     result.smallest[p] = lane(sums[v].smallest);
     result.density[p] = lane(sums[v].values);
     if (task.kernel == KernelName::gaussian) {
-      result.density[p] = lane(sums[v].density) +
-                          result.density[p] * exp_of_minus_half(result.reference[p]);
+      result.density[p] =
+          lane(sums[v].density) + result.density[p] * exp_of_minus_half(result.reference[p]);
     }
   }
   constexpr int features_at_once = 64;  // the two lie across each other in memory

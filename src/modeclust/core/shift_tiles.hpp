@@ -80,8 +80,7 @@ void fill_tile(const RowSource& source, const RowWeights& weights, std::int64_t 
 
 /// Products p.x, or squared distances, of 4 points and 16 rows: to out + 32 r for point r.
 template <bool by_products>
-void measure_block(const double* const* points, const double* panel,
-                                    int n_features, double* out) {
+void measure_block(const double* const* points, const double* panel, int n_features, double* out) {
   Doubles low[4], high[4];
   for (int r = 0; r < 4; r++) low[r] = high[r] = Doubles::zero();
   for (int j = 0; j < n_features; j++) {
@@ -177,9 +176,9 @@ void shift_tiles_of(const RowSource& source, const RowWeights& weights, const Sh
   tile.norms = tile.panels + leaf_size * tile.stride;
   tile.weight = tile.norms + leaf_size;
   tile.precision = tile.weight + leaf_size;
-  double* t = tile.precision + leaf_size;                 // (4, 32)
-  double* kept = t + 5 * leaf_size;                       // (points, 32) weights
-  double* totals = kept + points_at_once * leaf_size;     // (points, stride)
+  double* t = tile.precision + leaf_size;              // (4, 32)
+  double* kept = t + 5 * leaf_size;                    // (points, 32) weights
+  double* totals = kept + points_at_once * leaf_size;  // (points, stride)
   PointSums sums[points_at_once];
   double point_norms[points_at_once], limits[points_at_once];
   for (std::int64_t p = 0; p < n_points; p++) {

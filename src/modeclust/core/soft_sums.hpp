@@ -16,13 +16,13 @@ static_assert(sizeof(ClusterSums) <= 40 * sizeof(double));
 
 /// Where a tile of rows and the sums of a block are kept.
 struct SoftWork {
-  std::int64_t stride;   // D, padded
-  double* tile;          // short rows: (D, 32), else room for (32, D) rows
-  double* weight;        // (32,) q z; 0 for rows that are missing
-  double* precision;     // (32,)
-  double* distances;     // (32,) squared
-  double* kept;          // (32,) kernel weights
-  double* totals;        // (K, D, 8) for short rows, else (K, stride)
+  std::int64_t stride;  // D, padded
+  double* tile;         // short rows: (D, 32), else room for (32, D) rows
+  double* weight;       // (32,) q z; 0 for rows that are missing
+  double* precision;    // (32,)
+  double* distances;    // (32,) squared
+  double* kept;         // (32,) kernel weights
+  double* totals;       // (K, D, 8) for short rows, else (K, stride)
   ClusterSums* clusters;
 };
 
@@ -201,11 +201,10 @@ void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, 
       } else {
         if constexpr (Rows::is_sparse) {
           for (int m = 0; m < tile_rows; m++) {
-            work.distances[m] =
-                work.weight[m] > 0.0
-                    ? sparse_squared_difference(rows, first + m, center, task.centers.norms[k],
-                                                n_features)
-                    : 0.0;
+            work.distances[m] = work.weight[m] > 0.0
+                                    ? sparse_squared_difference(rows, first + m, center,
+                                                                task.centers.norms[k], n_features)
+                                    : 0.0;
           }
         } else if (wide.data) {
           measure_members(wide, work, center);
@@ -266,9 +265,8 @@ void soft(const RowSource& source, const RowWeights& weights, const SoftTask& ta
     const ClusterSums& sums = work.clusters[k];
     result.reference[k] = sums.point.reference;
     result.mass[k] = sum_of_lanes(sums.point.mass);
-    with_kernel(task.kernel, [&]<KernelName kernel>() {
-      result.objective += density_of<kernel>(sums.point);
-    });
+    with_kernel(task.kernel,
+                [&]<KernelName kernel>() { result.objective += density_of<kernel>(sums.point); });
     result.inertia += sum_of_lanes(sums.inertia);
     result.weight += sum_of_lanes(sums.weight);
     for (std::int64_t j = 0; j < n_features; j++) {

@@ -67,7 +67,8 @@ void own_distances_of_list(const RowSource& source, const Centers& centers, RowL
   });
 }
 
-void lay_out_columns(const Centers& centers, std::int64_t first, std::int64_t last, float* columns) {
+void lay_out_columns(const Centers& centers, std::int64_t first, std::int64_t last,
+                     float* columns) {
   const std::int64_t D = centers.n_features, n_slots = centers.n_slots;
   constexpr std::int64_t tile = 64;
   for (std::int64_t begin = first; begin < last; begin += tile) {
@@ -96,7 +97,8 @@ MODECLUST_INLINE void multiply_row(const Rows& rows, std::int64_t i, const Cente
     const float* column = columns + static_cast<std::int64_t>(rows.indices()[e]) * centers.n_slots;
     const V x = V::splat(static_cast<float>(rows.data()[e]));
 #pragma GCC unroll 4
-    for (int v = 0; v < n_vectors; v++) sum[v] = fused_multiply_add(x, V::load(column + v * 16), sum[v]);
+    for (int v = 0; v < n_vectors; v++)
+      sum[v] = fused_multiply_add(x, V::load(column + v * 16), sum[v]);
   }
 #pragma GCC unroll 4
   for (int v = 0; v < n_vectors; v++) sum[v].store(scores + first + v * 16);
@@ -141,17 +143,21 @@ Nearest nearest_center(const Rows& rows, std::int64_t i, const Centers& centers,
     squared_length += x * x;
   }
   int first = 0;
-  for (; first + 64 <= centers.n_slots; first += 64) multiply_row<4>(rows, i, centers, first, scores);
-  for (; first + 32 <= centers.n_slots; first += 32) multiply_row<2>(rows, i, centers, first, scores);
+  for (; first + 64 <= centers.n_slots; first += 64)
+    multiply_row<4>(rows, i, centers, first, scores);
+  for (; first + 32 <= centers.n_slots; first += 32)
+    multiply_row<2>(rows, i, centers, first, scores);
   for (; first < centers.n_slots; first += 16) multiply_row<1>(rows, i, centers, first, scores);
   const float* offsets = static_cast<const float*>(centers.offsets);
   using V = Vec<float, 16>;
   for (int s = 0; s < centers.n_slots; s += 16) {
-    fused_multiply_add(V::splat(-2.0f), V::load(scores + s), V::load(offsets + s)).store(scores + s);
+    fused_multiply_add(V::splat(-2.0f), V::load(scores + s), V::load(offsets + s))
+        .store(scores + s);
   }
   int slot = 0;
   const Ranked<float> ranked = rank_scores<float>(scores, centers.n_slots, slot);
-  const double length = __builtin_sqrt(squared_length), entries = static_cast<double>(rows.end(i) - rows.begin(i));
+  const double length = __builtin_sqrt(squared_length),
+               entries = static_cast<double>(rows.end(i) - rows.begin(i));
   const double margin = 4.0 * (entries + 8.0) * 0x1p-24 *
                             (2.0 * length * centers.largest_norm + centers.largest_offset) +
                         1e-9 * squared_length;
@@ -196,7 +202,8 @@ std::int64_t search_list(const RowSource& source, const Centers& centers, const 
 }
 
 template <class Rows>
-MODECLUST_INLINE void add_sparse_row(const Rows& rows, std::int64_t i, double weight, double* totals) {
+MODECLUST_INLINE void add_sparse_row(const Rows& rows, std::int64_t i, double weight,
+                                     double* totals) {
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
     totals[rows.indices()[e]] += weight * static_cast<double>(rows.data()[e]);
   }
@@ -282,7 +289,7 @@ void mean_cluster(const MeanPass& pass, int, RowList list, MeanSums& sums) {
 
 }  // namespace
 
-const SparseKernels MODECLUST_TABLE(sparse_kernels) = {
-    own_distances_of_list, lay_out_columns, search_list, mode_cluster, mean_cluster};
+const SparseKernels MODECLUST_TABLE(sparse_kernels) = {own_distances_of_list, lay_out_columns,
+                                                       search_list, mode_cluster, mean_cluster};
 
 }  // namespace modeclust

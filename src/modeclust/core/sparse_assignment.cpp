@@ -51,8 +51,8 @@ void Assignment::measure_rows(bool only_changed) {
                });
 }
 
-std::int64_t Assignment::search_rows(const std::vector<std::int64_t>& pending, const RowState& state,
-                                     double* squared, double* lower_sum) {
+std::int64_t Assignment::search_rows(const std::vector<std::int64_t>& pending,
+                                     const RowState& state, double* squared, double* lower_sum) {
   const std::int64_t n = static_cast<std::int64_t>(pending.size());
   const std::int64_t D = rows_.n_features(), n_rows = std::max<std::int64_t>(rows_.n_rows(), 1);
   const int n_threads = rows_.threads_for(rows_.size());
@@ -121,9 +121,8 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
   // The largest clusters first, so that threads end together.
   std::vector<int> clusters(K);
   for (int k = 0; k < K; k++) clusters[k] = k;
-  std::stable_sort(clusters.begin(), clusters.end(), [&](int a, int b) {
-    return ends_[a + 1] - ends_[a] > ends_[b + 1] - ends_[b];
-  });
+  std::stable_sort(clusters.begin(), clusters.end(),
+                   [&](int a, int b) { return ends_[a + 1] - ends_[a] > ends_[b + 1] - ends_[b]; });
   const int n_threads = rows_.threads_for(rows_.size());
   std::vector<Buffer<double>> memory(n_threads);
   for (auto& buffer : memory) buffer = Buffer<double>(5 * (sparse_run + 16));
@@ -141,6 +140,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
   }
   parallel_for(n_threads, K, [&](int worker, std::int64_t item) {
     const int k = clusters[item];
+    std::fill_n(sums[k].totals, D, 0.0);
     kernels().mode_cluster(pass, k, {order_.get() + ends_[k], ends_[k + 1] - ends_[k]},
                            squared_.get(), memory[worker].get(), sums[k]);
   });
@@ -173,10 +173,10 @@ void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
     parallel_for(rows_.threads_for(rows_.size()), (n_unsure + sparse_run - 1) / sparse_run,
                  [&](int, std::int64_t i) {
                    const std::int64_t first = i * sparse_run;
-                   kernels().own_distances(
-                       rows_.source, layout_.view(),
-                       {unsure.data() + first, std::min<std::int64_t>(sparse_run, n_unsure - first)},
-                       labels_.get(), squared_.get());
+                   kernels().own_distances(rows_.source, layout_.view(),
+                                           {unsure.data() + first,
+                                            std::min<std::int64_t>(sparse_run, n_unsure - first)},
+                                           labels_.get(), squared_.get());
                  });
     for (const std::int64_t i : unsure) {
       const int k = labels_[i];
@@ -209,6 +209,7 @@ void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
     for (std::int64_t i = 0; i < n; i++) lists[labels_[i]].push_back(i);
   }
   parallel_for(rows_.threads_for(rows_.size()), K, [&](int, std::int64_t k) {
+    std::fill_n(total.totals + k * D, D, 0.0);
     MeanSums sums{total.mass + k, total.totals + k * D, total.counts + k, 0.0, 0, 0, 0};
     kernels().mean_cluster(pass, static_cast<int>(k),
                            {lists[k].data(), static_cast<std::int64_t>(lists[k].size())}, sums);

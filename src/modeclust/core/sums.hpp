@@ -37,7 +37,8 @@ MODECLUST_INLINE void add_short_row(const T* x, int n_features, double weight, d
   const V w = V::splat(weight);
   if constexpr (whole < 0) {
     int j = 0;
-    for (; j + 8 <= n_features; j += 8) (V::load(totals + j) + w * load_doubles(x + j)).store(totals + j);
+    for (; j + 8 <= n_features; j += 8)
+      (V::load(totals + j) + w * load_doubles(x + j)).store(totals + j);
     if (j < n_features) {
       (V::load(totals + j) + w * load_first_doubles(x + j, n_features - j)).store(totals + j);
     }
@@ -47,7 +48,8 @@ MODECLUST_INLINE void add_short_row(const T* x, int n_features, double weight, d
       (V::load(totals + q * 8) + w * load_doubles(x + q * 8)).store(totals + q * 8);
     }
 #pragma GCC unroll 4
-    for (int j = whole * 8; j < whole * 8 + tail; j++) totals[j] += weight * static_cast<double>(x[j]);
+    for (int j = whole * 8; j < whole * 8 + tail; j++)
+      totals[j] += weight * static_cast<double>(x[j]);
   }
 }
 
@@ -96,15 +98,18 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
   }
   mass += sum[0];
   const auto add = [&](auto load) __attribute__((always_inline)) {
-    if constexpr (n == 1) return w[0] * load(0);
-    else if constexpr (n == 4) return (w[0] * load(0) + w[1] * load(1)) + (w[2] * load(2) + w[3] * load(3));
+    if constexpr (n == 1)
+      return w[0] * load(0);
+    else if constexpr (n == 4)
+      return (w[0] * load(0) + w[1] * load(1)) + (w[2] * load(2) + w[3] * load(3));
     else
       return ((w[0] * load(0) + w[1] * load(1)) + (w[2] * load(2) + w[3] * load(3))) +
              ((w[4] * load(4) + w[5] * load(5)) + (w[6] * load(6) + w[7] * load(7)));
   };
   int j = 0;
   for (; j + L <= tile.n_features; j += L) {
-    add_vector<T>(totals + j, add([&](int r) __attribute__((always_inline)) { return V::load(x[r] + j); }));
+    add_vector<T>(totals + j,
+                  add([&](int r) __attribute__((always_inline)) { return V::load(x[r] + j); }));
     prefetch.lines(n == 8 ? 4 : n == 4 ? 2 : 1);
   }
   if (j < tile.n_features) {
@@ -153,8 +158,10 @@ void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n
   int i = 0;
   for (int k = 0; k < n_clusters; k++) {
     double* sums = totals + k * stride;
-    for (; i + 8 <= ends[k]; i += 8) add_long_rows<T, 8>(tile, order + i, weight, mass[k], sums, prefetch);
-    for (; i + 4 <= ends[k]; i += 4) add_long_rows<T, 4>(tile, order + i, weight, mass[k], sums, prefetch);
+    for (; i + 8 <= ends[k]; i += 8)
+      add_long_rows<T, 8>(tile, order + i, weight, mass[k], sums, prefetch);
+    for (; i + 4 <= ends[k]; i += 4)
+      add_long_rows<T, 4>(tile, order + i, weight, mass[k], sums, prefetch);
     for (; i < ends[k]; i++) add_long_rows<T, 1>(tile, order + i, weight, mass[k], sums, prefetch);
   }
 }

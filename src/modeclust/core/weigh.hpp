@@ -11,12 +11,12 @@ using Doubles = Vec<double, 8>;
 
 /// Some rows, one after the other, whose distances to their own centers are known.
 struct WeighedRows {
-  std::int64_t first;            // the number of the first row
+  std::int64_t first;  // the number of the first row
   int n;
-  const std::int32_t* labels;    // (n,)
-  const double* squared;         // (n + 8,) distances; what is beyond n is finite
-  double* t;                     // (n + 8,) OUT
-  double* weight;                // (n + 8,) OUT, 0 beyond n
+  const std::int32_t* labels;  // (n,)
+  const double* squared;       // (n + 8,) distances; what is beyond n is finite
+  double* t;                   // (n + 8,) OUT
+  double* weight;              // (n + 8,) OUT, 0 beyond n
 };
 
 /// Eight numbers from place m on; zeros beyond n.
@@ -66,7 +66,8 @@ inline void measure_also(const ModePass& pass, const WeighedRows& rows, const do
   }
   for (int m = 0; m < rows.n; m++) {
     const double weight = q ? q[m] : 1.0;
-    if (pass.kernel != KernelName::gaussian) scalar += weight * kernel_value(pass.kernel, rows.t[m]);
+    if (pass.kernel != KernelName::gaussian)
+      scalar += weight * kernel_value(pass.kernel, rows.t[m]);
     if (weight > 0.0 && (!compact || rows.t[m] < 1.0)) sums.also_reached[rows.labels[m]] = 1;
   }
   sums.also_objective += pass.kernel == KernelName::gaussian ? sum_of_lanes(objective) : scalar;
@@ -87,7 +88,8 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
         objective += (q ? q[m] : 1.0) * exp_of_minus_half(t[m]);
       }
     }
-    const Doubles lowest = Doubles::splat(-largest_rise), negligible = Doubles::splat(pass.negligible);
+    const Doubles lowest = Doubles::splat(-largest_rise),
+                  negligible = Doubles::splat(pass.negligible);
     for (int m = 0; m < n; m += 8) {
       // A row without weight may be nearer by any amount.
       const Doubles excess =
@@ -128,12 +130,14 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
   }
   sums.inertia += sum_of_lanes(inertia);
   sums.weight += sum_of_lanes(weight);
+  bool referred = false;
   for (int m = 0; m < n; m++) {
     const int k = rows.labels[m];
     sums.counts[k]++;
+    rows.weight[m] = sums.reference[k];
     const bool nearer = rows.squared[m] < sums.nearest_distance[k];
     // Without scales, no row but a nearer one can lower the reference.
-    if (nearer || (precision && rows.t[m] < sums.reference[k])) {
+    if (nearer || (precision && rows.t[m] < sums.reference[k])) [[unlikely]] {
       if (q && !(q[m] > 0.0)) continue;
       if (nearer) {
         sums.nearest_distance[k] = rows.squared[m];
@@ -142,10 +146,13 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
       const double rise = sums.mass[k] > 0.0 ? largest_rise : 0.0;
       if (rows.t[m] < sums.reference[k] - rise) {
         set_reference(pass.kernel, rows.t[m], k, pass.centers.n_features, sums);
+        referred = true;
       }
     }
   }
-  for (int m = 0; m < n; m++) rows.weight[m] = sums.reference[rows.labels[m]];
+  if (referred) {
+    for (int m = 0; m < n; m++) rows.weight[m] = sums.reference[rows.labels[m]];
+  }
   sums.objective += weigh_rows(pass, n, q, precision, rows.t, rows.weight);
 }
 

@@ -138,8 +138,7 @@ MODECLUST_INLINE bool weigh(const Doubles* t, LeafWeights leaf, double negligibl
       if constexpr (is_weighted) excess = max(excess, Doubles::splat(-largest_rise));
       // Where t is beyond what exp takes, its value is not used.
       const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess);
-      values[v] = weights[v] =
-          Doubles::select(excess < Doubles::splat(negligible), value, zero);
+      values[v] = weights[v] = Doubles::select(excess < Doubles::splat(negligible), value, zero);
     } else if constexpr (kernel == KernelName::cauchy) {
       const Doubles ratio = Doubles::splat(1.0 + sums.reference) / (one + t[v]);
       values[v] = one / (one + t[v]);
