@@ -4,25 +4,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from modeclust import _core
 from modeclust.algorithms.mean_shift import Density
 from modeclust.data.memory import MemoryDataset, weight_spread
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling, working_dtype
-from modeclust.data.spatial_order import spatial_order
 from modeclust.kernels import KERNELS
 from modeclust.validation import Doubles, check_n_jobs
 
-# Dense rows of fewer features than this are put in a spatial order, in leaves of so many rows.
-FEWEST_LONG_FEATURES, LEAF = 24, 32
 # Sparse rows are compared by products, where a squared distance is off by about 1e-16 of the
 # squared norms: that must be below 1e-8 of the squared bandwidth.
 LARGEST_NORM = 1e8
 # Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
 LIMITS = 1e-100, 1e100
-NO_ORDER = np.empty(0, dtype=np.intp)
 
 
 class OpenKernelDensity(NamedTuple):
@@ -42,28 +37,17 @@ class OpenKernelDensity(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelDensity:
-    """Rows in an order that suits mean-shift, with their weights and scales."""
+    """Rows with their weights and scales, which a density is the sum over."""
 
     X: Any
     weight: Doubles | None
     scale: Doubles | None
-    order: npt.NDArray[np.intp]  # the index that each of the rows had
 
     @classmethod
     def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
         """Return the density of checked rows, which are copied into memory."""
-        if is_sparse(X) or X.shape[1] >= FEWEST_LONG_FEATURES:
-            order = np.arange(X.shape[0])
-            rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
-        else:
-            order = spatial_order(np.asarray(X), LEAF)
-            rows = np.asarray(X, dtype=working_dtype(X.dtype))[order]
-        return cls(
-            rows,
-            None if weight is None else weight[order],
-            None if scale is None else scale[order],
-            order,
-        )
+        rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
+        return cls(rows, weight, scale)
 
     def open(self, kernel: str, bandwidth: float, n_jobs: int | None) -> OpenKernelDensity:
         """Open the density at a bandwidth, which is in the user's units."""
@@ -102,9 +86,3 @@ class KernelDensity:
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
         """Return the user's bandwidths as internal ones."""
         return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)
-
-    def in_first_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return values of these rows in the order in which the rows were given."""
-        given = np.empty_like(values)
-        given[self.order] = values
-        return given

@@ -255,14 +255,12 @@ def _is_scaling(scaling: Any, width: int) -> bool:
 def _is_kernel_density(kernel_density: Any, n_rows: int, width: int) -> bool:
     if not isinstance(kernel_density, KernelDensity):
         return False
-    order, weight, scale = kernel_density.order, kernel_density.weight, kernel_density.scale
+    weight, scale = kernel_density.weight, kernel_density.scale
     return (
         _are_rows(kernel_density.X, n_rows, width)
         and all(v is None or is_array(v, "f", n_rows) for v in (weight, scale))
         and (weight is None or bool(np.isfinite(weight).all() and (weight >= 0).all()))
         and (scale is None or bool(np.isfinite(scale).all() and (scale > 0).all()))
-        and is_array(order, "iu", n_rows)
-        and np.array_equal(np.sort(order), np.arange(n_rows))
     )
 
 

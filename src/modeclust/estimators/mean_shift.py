@@ -38,7 +38,7 @@ from modeclust.data.sample import Sample
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks
 from modeclust.estimators.fitted_with import FittedWithMixin
-from modeclust.estimators.kernel_density import NO_ORDER, KernelDensity, OpenKernelDensity
+from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.validation import (
@@ -282,9 +282,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         self._check_seeds(X)
         rescaling = Rescaling.of(X)
         if not isinstance(self.bandwidth, str):
-            KernelDensity(X, weight, scale, NO_ORDER).bandwidth_to_internal(
-                self.bandwidth, rescaling
-            )
+            KernelDensity(X, weight, scale).bandwidth_to_internal(self.bandwidth, rescaling)
         internal = rescaling.to_internal(X)
         if self.n_clusters is not None:
             with MemoryDataset(internal, weight=weight) as dataset:
@@ -346,7 +344,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         self._kernel_density = kernel_density
         centers = opened.rescaling.to_original(modes.points)
         self.cluster_centers_ = np.asarray(centers, dtype=kernel_density.X.dtype)
-        self.labels_ = kernel_density.in_first_order(labels).astype(np.int32)
+        self.labels_ = labels.astype(np.int32)
         self.n_clusters_ = len(centers)
         self.counts_ = np.bincount(labels, minlength=len(centers))
         self.density_ = modes.density
@@ -356,8 +354,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
         """Return the first of the rows at `indices` that differs from that of the fit."""
-        kept = np.argsort(self._kernel_density.order)[indices]
-        return first_unlike(X, indices, self._kernel_density.X, kept)
+        return first_unlike(X, indices, self._kernel_density.X, indices)
 
 
 class Search:

@@ -107,7 +107,7 @@ def modes_by_bandwidth(
         levels.append(merge_modes(density, levels[-1], float(bandwidth), search.limits, search.rng))
     if not all(level.modes.converged for level in levels):
         warn_of_unfinished(max_iter, stacklevel=4)
-    return _tree(levels, kernel_density.in_first_order(labels), opened, kernel_density.X.dtype)
+    return _tree(levels, labels, opened, kernel_density.X.dtype)
 
 
 def _tree(
