@@ -1,4 +1,4 @@
-"""A pass that finds the least and the largest number of each feature."""
+"""A pass that finds the smallest and the largest value of each feature."""
 
 from dataclasses import dataclass
 
@@ -7,27 +7,25 @@ import numpy as np
 
 @dataclass
 class Ranges:
-    """The least and the largest numbers of some rows."""
+    """The smallest and the largest values of some rows."""
 
-    least: np.ndarray  # (D,)
-    most: np.ndarray  # (D,)
+    smallest: np.ndarray  # (D,)
+    largest: np.ndarray  # (D,)
 
     def merge(self, other):
         """Add the ranges of the rows that follow."""
-        self.least = np.minimum(self.least, other.least)
-        self.most = np.maximum(self.most, other.most)
+        self.smallest = np.minimum(self.smallest, other.smallest)
+        self.largest = np.maximum(self.largest, other.largest)
 
 
-@dataclass(frozen=True)
 class RangePass:
-    """Find the ranges of the features of dense rows."""
+    """Find the range of each feature."""
 
-    n_features: int
-
-    def start(self):
-        """Return the ranges of no rows."""
-        return Ranges(np.full(self.n_features, np.inf), np.full(self.n_features, -np.inf))
-
-    def add(self, block, ranges):
-        """Add the rows of a block."""
-        ranges.merge(Ranges(block.X.min(axis=0), block.X.max(axis=0)))
+    def run(self, rows):
+        """Return the ranges of some rows."""
+        ranges = Ranges(*np.empty((2, rows.n_features)))
+        for j, axis in enumerate(np.eye(rows.n_features)):
+            values = rows.keys(axis)  # the product of each row with the axis: its feature j
+            ranges.smallest[j] = values.min()
+            ranges.largest[j] = values.max()
+        return ranges

@@ -1,18 +1,18 @@
-"""A dataset that reads a table of SQLite; one block is in memory at a time."""
+"""A dataset that reads a table of SQLite; one chunk of rows is in memory at a time."""
 
 from itertools import islice
 
 import numpy as np
-from modeclust.data.blocks import Block, BlockState, block_edges, rows_per_block
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust.algorithms.homotopy import follow, restart_kmeans
 from modeclust.algorithms.seeding import distinct_rows, draw_seeds
-from modeclust.data.memory import negligible_excess
+from modeclust.data.dataset import pass_assigns
+from modeclust.data.mean_pass import MeanPass
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.mode_pass import ModePass
 from modeclust.data.sample import Sample
-from modeclust.kernels import KERNELS
-
-ONES = np.empty(0)  # an empty array of weights or scales stands for 1
+from modeclust.kernels import GAUSSIAN, KERNELS
 
 
 class TableDataset:
@@ -20,75 +20,86 @@ class TableDataset:
 
     dtype = np.dtype(np.float64)
     is_sparse = False
-    weight = ONES
+    weight = np.empty(0)  # no weights: all are 1
 
-    def __init__(self, connection, table, columns, *, n_clusters):
+    def __init__(self, connection, table, columns, *, n_clusters, chunk_rows=10_000):
         self._connection = connection
         self._query = f"SELECT {', '.join(columns)} FROM {table} WHERE rowid"
         (self.n_rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         self.n_features = len(columns)
-        self._precision = ONES  # 1 / s^2 of each row
-        self._labels = np.full(self.n_rows, -1, dtype=np.int32)
-        size = rows_per_block(self.n_rows, self.n_features, n_clusters)
-        self._states = {  # labels and bounds of each block
-            (first, last): BlockState.of(self._labels[first:last])
-            for first, last in block_edges(self.n_rows, size)
-        }
+        self._n_clusters = n_clusters
+        self._chunk_rows = chunk_rows
+        self._scale = None  # the local scales
+        self._centroids = None  # the labels are those of the nearest of these
 
     def _read(self, first, last):
         found = self._connection.execute(f"{self._query} > ? AND rowid <= ?", (first, last))
         return np.array(found.fetchall(), dtype=np.float64)
 
+    def _chunks(self, restore=None):
+        """Yield the rows in chunks, after a pass that gives them their labels again."""
+        for first in range(0, self.n_rows, self._chunk_rows):
+            last = min(first + self._chunk_rows, self.n_rows)
+            chunk = MemoryDataset(
+                self._read(first, last),
+                scale=None if self._scale is None else self._scale[first:last],
+                n_clusters=self._n_clusters,
+                first_row=first,
+            )
+            if restore is not None:
+                chunk.run(restore)
+            yield chunk
+
+    def _last_assignment(self, for_means=False):
+        """Return a pass that assigns the rows as the last one did, or None before the first."""
+        if self._centroids is None:
+            return None
+        return MeanPass(self._centroids) if for_means else ModePass(self._centroids, GAUSSIAN, 0.0)
+
     @property
     def total_weight(self):
-        """The sum of the weights."""
+        """The sum of the sample weights."""
         return float(self.n_rows)
 
     def set_relative_scale(self, scale):
         """Set the local scales, divided by their mean, and return that mean."""
         mean = float(scale.mean())
-        self._precision = (scale / mean) ** -2.0
+        self._scale = scale / mean
         return mean
 
     def run(self, pass_):
-        """Run a pass over all rows."""
-        total = None
-        negligible = negligible_excess(ONES, self._precision)
-        for (first, last), state in self._states.items():
-            partial_sums = pass_.start()
-            X, precision = self._read(first, last), self._precision[first:last]
-            pass_.add(Block(first, X, ONES, precision, state, negligible), partial_sums)
-            if total is None:
-                total = partial_sums
-            else:
-                total.merge(partial_sums)
+        """Run a pass over all rows, and return its merged result."""
+        restore = self._last_assignment(for_means=isinstance(pass_, MeanPass))
+        total, *others = (chunk.run(pass_) for chunk in self._chunks(restore))
+        for partial_sums in others:
+            total.merge(partial_sums)
+        if pass_assigns(pass_):
+            self._centroids = pass_.centroids.copy()
         return total
 
     def labels(self):
-        """Return each row's label."""
-        return self._labels.copy()
+        """Return the label of each row by the last pass that assigned labels."""
+        chunks = self._chunks(self._last_assignment())
+        return np.concatenate([chunk.labels() for chunk in chunks])
 
     def labels_at(self, indices):
-        """Return the labels of some rows."""
-        return self._labels[indices]
+        """Return the labels of the rows at `indices`."""
+        return self.labels()[indices]
 
     def take(self, indices):
-        """Return some rows."""
+        """Return the rows at `indices` with their weights."""
         rows = [self._read(i, i + 1)[0] for i in indices.tolist()]
         return Sample(np.array(rows), np.ones(len(rows)))
 
     def sample(self, n_rows, rng):
-        """Return rows drawn at random, or all if there are fewer."""
+        """Return `n_rows` rows, drawn without replacement, or all if there are fewer."""
         drawn = sample_without_replacement(self.n_rows, min(n_rows, self.n_rows), random_state=rng)
         return self.take(np.sort(drawn))
 
     def distinct(self):
-        """Return one row for each distinct row."""
-        parts = [self._of_block(*edges).distinct() for edges in self._states]
+        """Return each distinct row once, with the number of its copies as its weight."""
+        parts = [chunk.distinct() for chunk in self._chunks()]
         return Sample(*map(np.concatenate, zip(*parts, strict=True))).distinct()
-
-    def _of_block(self, first, last):
-        return Sample(self._read(first, last), np.ones(last - first))
 
 
 def cluster(dataset, n_clusters, bandwidths):

@@ -12,9 +12,10 @@ from kmedoids import KMedoids
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth, kmodes_path
+from modeclust import KModes, LaplacianKModes, MeanShift, _core, estimate_bandwidth, kmodes_path
+from modeclust.data.mode_pass import ModePass
 from modeclust.datasets import load_dataset
-from modeclust.kernels import KERNELS, profile, relative_pull
+from modeclust.kernels import KERNELS
 from modeclust.show import PathDisplay
 from modeclust.show.palette import color, line
 
@@ -90,15 +91,23 @@ def bandwidths():
 
 
 def kernels():
-    """Draw the kernels and their pulls."""
+    """Draw the kernels and the weights that they give to rows."""
     distances = np.linspace(0, 3, 301)
+    center = np.zeros((1, 1))
+
+    def measure(distance, code):
+        """Return G and g at a distance, by a pass over a row there and a row at the center."""
+        sums = ModePass(center, code, 1.0).run(_core.Rows(np.array([[0.0], [distance]])))
+        return sums.objective - 1.0, sums.mass[0] - 1.0
+
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharex=True, layout="constrained")
     for k, (name, code) in enumerate(KERNELS.items()):
         looks = {"color": color(k), "ls": line(10 * k), "label": name}
-        axes[0].plot(distances, [profile(code, d * d) for d in distances], **looks)
-        axes[1].plot(distances, [relative_pull(code, d * d, 0.0) for d in distances], **looks)
+        measured = np.array([measure(distance, code) for distance in distances])
+        for ax, values in zip(axes, measured.T, strict=True):
+            ax.plot(distances, values, **looks)
     axes[0].set(ylabel="kernel G", title="What a row adds to the objective")
-    axes[1].set(ylabel="pull g, 1 at the centre", title="Its weight in the mode step")
+    axes[1].set(ylabel="weight g, 1 at the center", title="Its weight in the mode step")
     axes[1].legend(frameon=False)
     for ax in axes:
         ax.set(xlabel="distance in bandwidths", ylim=(-0.02, 1.05))

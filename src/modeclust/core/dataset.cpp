@@ -318,9 +318,8 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix 
   theirs.mass = const_cast<double*>(other_mass.data());
   theirs.totals = const_cast<double*>(other_totals.data());
   MODECLUST_CHOOSE_TABLE(assign_kernels)
-      .merge(name, ours, theirs, 0, static_cast<int>(K),
-             static_cast<std::int64_t>(D), static_cast<std::int64_t>(D),
-             static_cast<std::int64_t>(D));
+      .merge(name, ours, theirs, 0, static_cast<int>(K), static_cast<std::int64_t>(D),
+             static_cast<std::int64_t>(D), static_cast<std::int64_t>(D));
 }
 
 }  // namespace
