@@ -23,6 +23,7 @@ OPTIONS = {
     "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",  # Python frees little when it ends
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
+    "OPENBLAS_NUM_THREADS": "1",  # whose threads are not seen to wait for each other
     "PYTHONMALLOC": "malloc",  # each block of memory by itself, so that its bounds are known
 }
 
