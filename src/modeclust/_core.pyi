@@ -85,6 +85,9 @@ class Rows:
     def first_row(self) -> int:
         """The number of the first row, where these are a part of others."""
 
+    def column_limits(self) -> tuple[Doubles, Doubles]:
+        """Return the minimum and the maximum of each column of dense rows without NaN."""
+
     def row_weights(self) -> Doubles:
         """Return the weight of each row in a step of K-means: q / s^2."""
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from modeclust.data.dask.chunks import Chunks, Column, chunk_stats, is_dask, merged, on_workers
-from modeclust.data.rescaling import working_dtype
+from modeclust.data.reading import working_dtype
 
 
 def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:

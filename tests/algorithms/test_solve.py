@@ -12,8 +12,8 @@ from modeclust.algorithms.solve import (
     solve_kmeans,
     spread,
 )
-from modeclust.data.core_rows import core_rows
 from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import core_rows
 from modeclust.kernels import KERNELS
 
 

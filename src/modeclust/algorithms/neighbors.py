@@ -14,8 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from modeclust.data.memory import thread_count
-from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import working_dtype
+from modeclust.data.reading import is_sparse, working_dtype
 
 PROCESS = os.getpid()
 

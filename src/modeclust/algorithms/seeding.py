@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from modeclust import _core
 from modeclust.algorithms.solve import Centers
-from modeclust.data.core_rows import core_rows
 from modeclust.data.dataset import Dataset
 from modeclust.data.memory import thread_count
+from modeclust.data.reading import core_rows
 from modeclust.data.sample import Sample
 
 # Seeds are drawn from all rows up to this many, or from this many for each cluster, and

@@ -163,16 +163,20 @@ def solve_kmeans(dataset: Dataset, centroids: Centers, *, max_iter: int, toleran
         residual = 0.0
         if not still:
             moved = sums.moved(centroids)
-            residual = largest_move(centroids, moved)
-            still = bool(np.sum(np.square(moved - centroids)) <= tolerance)
+            moves, _ = center_moves(centroids, moved)
+            residual = float(moves.max())
+            still = bool(moves @ moves <= tolerance)
             means.assign(moved)
             centroids = moved
         converged = still and not means.renew_if_drifted()
-    return _state(np.inf, centroids, assign(dataset, centroids), n_iter, residual, converged)
+    exact = means.exact if converged else assign(dataset, centroids)
+    return _state(np.inf, centroids, exact, n_iter, residual, converged)
 
 
 class RunningMeans:
     """The sums of K-means, updated by the changes of each pass."""
+
+    exact: ModeSums  # at the last centroids, by `renew_if_drifted`
 
     def __init__(self, dataset: Dataset, centroids: Centers) -> None:
         self._dataset = dataset
@@ -203,7 +207,8 @@ class RunningMeans:
 
         A row with huge coordinates that came and went leaves its rounding in a cluster.
         """
-        exact = assign(self._dataset, self._centroids).moved(self._centroids)
+        self.exact = assign(self._dataset, self._centroids)
+        exact = self.exact.moved(self._centroids)
         moves, sizes = center_moves(exact, self.sums.moved(self._centroids))
         drifted = bool(np.any(moves > DRIFTED * sizes))
         if drifted:

@@ -61,8 +61,30 @@ void digest(const RowSource& source, RowRange range, void* buffer, std::uint64_t
   });
 }
 
+template <class T>
+void widen_limits(const RowSource& source, RowRange range, T* buffer, T* lowest, T* highest) {
+  const DenseRows<T> rows{source};
+  for (std::int64_t i = range.first; i < range.last; i++) {
+    const T* x = rows.tile(i, 1, buffer).row(0);
+    for (int j = 0; j < source.n_features; j++) {
+      lowest[j] = x[j] < lowest[j] ? x[j] : lowest[j];
+      highest[j] = x[j] > highest[j] ? x[j] : highest[j];
+    }
+  }
+}
+
+void limits(const RowSource& source, RowRange range, void* buffer, void* lowest, void* highest) {
+  if (source.is_single()) {
+    widen_limits(source, range, static_cast<float*>(buffer), static_cast<float*>(lowest),
+                 static_cast<float*>(highest));
+  } else {
+    widen_limits(source, range, static_cast<double*>(buffer), static_cast<double*>(lowest),
+                 static_cast<double*>(highest));
+  }
+}
+
 }  // namespace
 
-const BasicKernels MODECLUST_TABLE(basic_kernels) = {keys, digest};
+const BasicKernels MODECLUST_TABLE(basic_kernels) = {keys, digest, limits};
 
 }  // namespace modeclust

@@ -1,4 +1,4 @@
-// Kernels that know nothing of clusters: keys and digests of rows, and rows in memory.
+// Kernels that know nothing of clusters: keys, digests and limits of rows.
 #pragma once
 
 #include "rows.hpp"
@@ -12,6 +12,9 @@ struct BasicKernels {
   void (*keys)(const RowSource&, RowRange, const double* directions, void* buffer, double* keys);
   /// Adds the rows to a digest of 16 bytes. `buffer` has room for one row.
   void (*digest)(const RowSource&, RowRange, void* buffer, std::uint64_t state[2]);
+  /// Widens the limits of each column, in the type in which rows are worked on, by dense rows that
+  /// hold no NaN. `buffer` has room for one row.
+  void (*limits)(const RowSource&, RowRange, void* buffer, void* lowest, void* highest);
 };
 
 MODECLUST_DECLARE_TABLES(BasicKernels, basic_kernels)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -225,6 +226,42 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() const {
   return out;
 }
 
+template <class T>
+nb::tuple Rows::column_limits_of() {
+  const std::int64_t D = n_features(), n_blocks = static_cast<std::int64_t>(blocks.size());
+  const T infinity = std::numeric_limits<T>::infinity();
+  // By worker: limits do not depend on the order in which rows come.
+  std::vector<Buffer<T>> found(n_threads);
+  for (auto& limits : found) {
+    limits = Buffer<T>(3 * D);
+    std::fill_n(limits.get(), D, infinity);
+    std::fill_n(limits.get() + D, D, -infinity);
+  }
+  {
+    nb::gil_scoped_release release;
+    parallel_for(threads_for(size()), n_blocks, [&](int worker, std::int64_t b) {
+      T* limits = found[worker].get();
+      kernels().limits(source, blocks[b], limits + 2 * D, limits, limits + D);
+    });
+  }
+  auto lowest = new_vector(D), highest = new_vector(D);
+  for (std::int64_t j = 0; j < D; j++) {
+    T low = infinity, high = -infinity;
+    for (const auto& limits : found) {
+      low = std::min(low, limits[j]);
+      high = std::max(high, limits[D + j]);
+    }
+    lowest.data()[j] = static_cast<double>(low);
+    highest.data()[j] = static_cast<double>(high);
+  }
+  return nb::make_tuple(lowest, highest);
+}
+
+nb::tuple Rows::column_limits() {
+  check(!source.is_sparse(), "column_limits is for dense rows.");
+  return source.is_single() ? column_limits_of<float>() : column_limits_of<double>();
+}
+
 nb::tuple Rows::digest() {
   // Weights are one-column rows.
   const auto column = [&](const double* values) {
@@ -344,6 +381,7 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("n_rows", &Rows::n_rows)
       .def_prop_ro("n_features", &Rows::n_features)
       .def_ro("first_row", &Rows::first_row)
+      .def("column_limits", &Rows::column_limits)
       .def("row_weights", &Rows::row_weights)
       .def("set_precision", &Rows::set_precision, arg("precision").none())
       .def_rw("negligible", &Rows::negligible)

@@ -73,6 +73,8 @@ class Rows {
   void set_precision(std::optional<Vector> precision);
 
   nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
+  /// The minimum and the maximum of each column of dense rows, which hold no NaN.
+  nb::tuple column_limits();
   /// The weight of each row in a step of K-means: q / s^2.
   nb::ndarray<nb::numpy, double, nb::ndim<1>> row_weights() const;
   /// Digests of the rows, of their weights and of their precisions, by blocks.
@@ -93,6 +95,8 @@ class Rows {
   double size() const;
 
  private:
+  template <class T>
+  nb::tuple column_limits_of();
   void set_weights(std::optional<Vector> weight, std::optional<Vector> precision);
   void divide(int n_clusters);
 

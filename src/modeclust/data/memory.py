@@ -9,13 +9,9 @@ import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust import _core
-from modeclust.data.core_rows import core_rows
 from modeclust.data.dataset import P, Pass
-from modeclust.data.reading import (
-    Floats,
-    is_sparse,
-)
-from modeclust.data.rescaling import working_dtype
+from modeclust.data.reading import Floats, core_rows, is_sparse, working_dtype
+from modeclust.data.rescaling import RescaledRows
 from modeclust.data.sample import Sample, equal_rows, row_keys
 
 T = TypeVar("T")
@@ -61,8 +57,13 @@ class MemoryDataset:
         self.X = X
         self.n_rows, self.n_features = X.shape
         self.weight = NOTHING if weight is None else weight
+        source, rescaled = X, {}
+        if isinstance(X, RescaledRows):
+            rescaled = {"offset": X.rescaling.offset, "scale": X.rescaling.scale}
+            source = X.mapped
         self.rows = rows or core_rows(
-            X,
+            source,
+            **rescaled,
             weight=None if weight is None else np.ascontiguousarray(weight, np.float64),
             n_clusters=n_clusters,
             n_threads=thread_count(n_jobs),

@@ -6,17 +6,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import core_rows, is_sparse, working_dtype
 
 # With an offset this many times the spread, a squared distance loses six digits.
 LARGEST_OFFSET = 1e3
 # Between these, products of float32 rows and bounds in float32 do not overflow.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-12, 1e12
-
-
-def working_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
-    """Return the dtype in which rows of `dtype` are read: float32 stays, the rest is float64."""
-    return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
 
 
 @dataclass(frozen=True)
@@ -32,9 +27,9 @@ class Rescaling:
     scale: float = 1.0
 
     @classmethod
-    def of(cls, X: Any) -> Self:
+    def of(cls, X: Any, n_threads: int = 1) -> Self:
         """Return the rescaling for the dense or CSR rows `X`."""
-        return cls.from_limits(*column_limits(X), is_sparse(X), X.dtype)
+        return cls.from_limits(*column_limits(X, n_threads), is_sparse(X), X.dtype)
 
     @classmethod
     def from_limits(
@@ -139,9 +134,11 @@ def _safe_scale(reach: float) -> float:
     return float(2.0 ** np.floor(np.log2(reach)))
 
 
-def column_limits(X: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the minimum and the maximum of each column."""
-    lowest, highest = X.min(axis=0), X.max(axis=0)
-    if is_sparse(X):
-        lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+def column_limits(
+    X: Any, n_threads: int = 1
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the minimum and the maximum of each column of dense or CSR rows without NaN."""
+    if not is_sparse(X):
+        return core_rows(X, n_threads=n_threads).column_limits()
+    lowest, highest = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     return np.asarray(lowest, dtype=np.float64), np.asarray(highest, dtype=np.float64)

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust import _core
-from modeclust.data.core_rows import core_rows
-from modeclust.data.reading import Floats, is_sparse
+from modeclust.data.reading import Floats, core_rows, is_sparse
 
 
 class Sample(NamedTuple):

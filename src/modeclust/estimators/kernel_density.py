@@ -8,8 +8,8 @@ import numpy as np
 from modeclust import _core
 from modeclust.algorithms.mean_shift import Density
 from modeclust.data.memory import MemoryDataset, weight_spread
-from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.rescaling import Rescaling
 from modeclust.kernels import KERNELS
 from modeclust.validation import Doubles, check_n_jobs
 

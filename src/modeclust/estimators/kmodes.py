@@ -27,7 +27,8 @@ from modeclust.dask_input import as_array
 from modeclust.data.dask.chunks import Chunks, is_dask
 from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.reading import working_dtype
+from modeclust.data.rescaling import Rescaling
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.decorators import available_if, fit_context, with_callbacks
@@ -721,7 +722,9 @@ class KModes(
         rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
         size = float(np.abs(rescaling.to_internal(centers)).max())
         bandwidth = getattr(self, "bandwidth_", np.inf) / rescaling.scale
-        return rescaling_for(X) if size == 0 or size * VANISHING < bandwidth < np.inf else rescaling
+        if size == 0 or size * VANISHING < bandwidth < np.inf:
+            return rescaling_for(X, self.n_jobs)
+        return rescaling
 
     def _lazily(self, array: Any, method: str) -> Any:
         """Return what a method gives for the rows of a Dask array, as one."""

@@ -28,8 +28,8 @@ from modeclust.algorithms.neighbors import (
 )
 from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.rescaling import Rescaling
 from modeclust.data.soft_pass import KernelValuePass
 from modeclust.estimators.bandwidth import resolve_bandwidth
 from modeclust.estimators.decorators import fit_context, with_callbacks

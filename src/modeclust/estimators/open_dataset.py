@@ -4,13 +4,13 @@ from typing import Any
 
 from modeclust.data.dask.chunks import Chunks
 from modeclust.data.dask.dataset import DaskDataset
-from modeclust.data.memory import MemoryDataset
+from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.rescaling import Rescaling
 
 
-def rescaling_for(X: Any) -> Rescaling:
+def rescaling_for(X: Any, n_jobs: int | None) -> Rescaling:
     """Return the rescaling for checked rows."""
-    return X.rescaling if isinstance(X, Chunks) else Rescaling.of(X)
+    return X.rescaling if isinstance(X, Chunks) else Rescaling.of(X, thread_count(n_jobs))
 
 
 def open_dataset(

@@ -70,7 +70,7 @@ class Problem:
         check_cluster_count(n_clusters, X)
         if is_array_like(init):
             check_centers(init, n_clusters, X.shape[1])
-        rescaling = rescaling_for(X)
+        rescaling = rescaling_for(X, n_jobs)
         with open_dataset(
             X, rescaling, weight=weight, n_clusters=n_clusters, n_jobs=n_jobs
         ) as dataset:

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Rescaling, working_dtype
+from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.validation import Doubles
 
