@@ -70,7 +70,7 @@ def fitted(model):
     model.bandwidth_ = 2.0
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
-        model._kernel_density = KernelDensity(X, None, None, np.arange(10))
+        model._kernel_density = KernelDensity(X, None, None)
         return model
     model.path_ = path()
     model.exemplar_indices_ = np.array([1, 5, 8])
