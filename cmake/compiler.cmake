@@ -47,7 +47,14 @@ if(CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
             "import platform, sysconfig; musl = 'musl' in (sysconfig.get_config_var('SOABI') or ''); print(platform.machine() + '-linux-' + ('musl' if musl else 'gnu.2.28'))"
     OUTPUT_VARIABLE MODECLUST_TARGET
     OUTPUT_STRIP_TRAILING_WHITESPACE)
-  set(MODECLUST_ZIG_FLAGS "-target ${MODECLUST_TARGET} ${MODECLUST_ZIG_FLAGS}")
+  # Debian's Python has a part of its headers in a folder beside them, for the machine.
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} -c
+            "import os, sysconfig; print(os.path.dirname(sysconfig.get_path('include')))"
+    OUTPUT_VARIABLE MODECLUST_HEADERS
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(MODECLUST_ZIG_FLAGS
+      "-target ${MODECLUST_TARGET} ${MODECLUST_ZIG_FLAGS} -idirafter ${MODECLUST_HEADERS}")
 endif()
 
 # CMake wants each tool to be a program of its own.
