@@ -24,8 +24,13 @@ def nanobind_version() -> str:
 def means(totals: Doubles, mass: Doubles, otherwise: Doubles) -> Doubles:
     """Return totals / mass (K, D), and the rows of `otherwise` where there is no mass."""
 
-def center_moves(before: Doubles, after: Doubles) -> tuple[Doubles, Doubles]:
-    """Return how far each center moves, and its largest coordinate before."""
+def center_moves(
+    before: Doubles, after: Doubles, tolerance: float = 0.0, rounding: float = 0.0
+) -> tuple[float, float, bool]:
+    """Return the largest move of a center, the sum of squared moves, and whether all are small.
+
+    A move is small that is at most `tolerance`, or `rounding` times the largest coordinate before.
+    """
 
 def merge_mode_sums(
     kernel: int,

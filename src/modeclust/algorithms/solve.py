@@ -122,11 +122,8 @@ def solve_towards_next(
         for _ in range(mean_shift_iter - 1):
             moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
-        moves, sizes = center_moves(centroids, moved)
-        residual = float(moves.max())
-        # Below the second, rounding is all that moves.
-        allowed = np.maximum(tol * bandwidth, ROUNDING * sizes)
-        converged = bool(np.all(moves <= allowed)) and sums.changed == 0
+        residual, _, still = center_moves(centroids, moved, tol * bandwidth, ROUNDING)
+        converged = still and sums.changed == 0
         if converged:
             break
         centroids = relaxation.next(centroids, moved) if mean_shift_iter == 1 else moved
@@ -163,9 +160,8 @@ def solve_kmeans(dataset: Dataset, centroids: Centers, *, max_iter: int, toleran
         residual = 0.0
         if not still:
             moved = sums.moved(centroids)
-            moves, _ = center_moves(centroids, moved)
-            residual = float(moves.max())
-            still = bool(moves @ moves <= tolerance)
+            residual, squares, _ = center_moves(centroids, moved)
+            still = squares <= tolerance
             means.assign(moved)
             centroids = moved
         converged = still and not means.renew_if_drifted()
@@ -209,12 +205,11 @@ class RunningMeans:
         """
         self.exact = assign(self._dataset, self._centroids)
         exact = self.exact.moved(self._centroids)
-        moves, sizes = center_moves(exact, self.sums.moved(self._centroids))
-        drifted = bool(np.any(moves > DRIFTED * sizes))
-        if drifted:
+        *_, agrees = center_moves(exact, self.sums.moved(self._centroids), rounding=DRIFTED)
+        if not agrees:
             self._renew()
             self.changed = self._dataset.n_rows
-        return drifted
+        return not agrees
 
     def _renew(self) -> None:
         self.sums = self._dataset.run(MeanPass(self._centroids))
@@ -240,8 +235,7 @@ def assign(dataset: Dataset, centroids: Centers) -> ModeSums:
 
 def largest_move(before: Centers, after: Centers) -> float:
     """Return how far the centroid that moved farthest moved."""
-    moves, _ = center_moves(before, after)
-    return float(moves.max())
+    return center_moves(before, after)[0]
 
 
 def spread(dataset: Dataset) -> float:

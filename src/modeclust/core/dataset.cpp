@@ -317,26 +317,32 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Ma
   return result;
 }
 
-/// How far each center moves, and its largest coordinate before.
-nb::tuple center_moves(Matrix before, Matrix after) {
+/// The largest move of a center, the sum of the squared moves, and whether each move is at most
+/// `tolerance`, or `rounding` times the largest coordinate of the center before.
+nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rounding) {
   check(before.shape(0) == after.shape(0) && before.shape(1) == after.shape(1),
         "before and after must have the same shape.");
-  const std::size_t K = before.shape(0), D = before.shape(1);
-  auto moves = new_vector(static_cast<std::int64_t>(K)),
-       sizes = new_vector(static_cast<std::int64_t>(K));
-  double *lengths = moves.data(), *largest = sizes.data();
+  const std::int64_t K = static_cast<std::int64_t>(before.shape(0));
+  const std::int64_t D = static_cast<std::int64_t>(before.shape(1));
+  std::vector<double> moves(K), allowed(K, tolerance);
   {
     nb::gil_scoped_release release;
-    parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K),
-                 [&](int, std::int64_t k) {
-                   const double *a = before.data() + k * D, *b = after.data() + k * D;
-                   lengths[k] = distance(a, b, static_cast<std::int64_t>(D));
-                   double most = 0.0;
-                   for (std::size_t j = 0; j < D; j++) most = std::max(most, std::abs(a[j]));
-                   largest[k] = most;
-                 });
+    parallel_for(threads_for_centers(K * D), K, [&](int, std::int64_t k) {
+      const double *a = before.data() + k * D, *b = after.data() + k * D;
+      moves[k] = distance(a, b, D);
+      double most = 0.0;
+      for (std::int64_t j = 0; j < D; j++) most = std::max(most, std::abs(a[j]));
+      allowed[k] = std::max(tolerance, rounding * most);
+    });
   }
-  return nb::make_tuple(moves, sizes);
+  double largest = 0.0, squares = 0.0;
+  bool settled = true;
+  for (std::int64_t k = 0; k < K; k++) {
+    largest = std::max(largest, moves[k]);
+    squares += moves[k] * moves[k];
+    settled = settled && moves[k] <= allowed[k];
+  }
+  return nb::make_tuple(largest, squares, settled);
 }
 
 /// Adds sums at other references, at the smaller reference of each cluster.
@@ -364,7 +370,8 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix 
 void bind_rows(nb::module_& m) {
   using nb::arg;
   m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"));
-  m.def("center_moves", &center_moves, arg("before"), arg("after"));
+  m.def("center_moves", &center_moves, arg("before"), arg("after"), arg("tolerance") = 0.0,
+        arg("rounding") = 0.0);
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
         arg("totals"), arg("other_reference"), arg("other_mass"), arg("other_totals"));
   nb::class_<Rows>(m, "Rows")
