@@ -6,13 +6,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.algorithms.neighbors import nearest_rows
+from modeclust import _core
 from modeclust.algorithms.solve import State, inverse_square
 from modeclust.data.dataset import Dataset
+from modeclust.data.reading import core_rows
 from modeclust.data.segment_pass import SegmentPass
 
 # Each mode is compared with this many of its nearest ones.
 N_NEIGHBORS = 8
+# Distances of this many modes to all are held at a time.
+MODES_AT_ONCE = 1024
 # Places along a segment, both ends included.
 N_PLACES = 17
 
@@ -78,6 +81,14 @@ def _nearby_pairs(modes: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
     """Return (P, 2) pairs i < j of which one is among the nearest of the other."""
     if len(modes) <= N_NEIGHBORS + 1:
         return np.stack(np.triu_indices(len(modes), k=1), axis=1)  # each is near all others
-    _, neighbors = nearest_rows(modes, [None], N_NEIGHBORS)
-    pairs = np.stack([np.repeat(np.arange(len(modes)), N_NEIGHBORS), neighbors.ravel()], axis=1)
+    rows = core_rows(modes)
+    parts = []
+    for first in range(0, len(modes), MODES_AT_ONCE):
+        some = np.arange(first, min(first + MODES_AT_ONCE, len(modes)))
+        distances = np.empty((len(modes), len(some)))
+        _core.distances(rows, np.ascontiguousarray(modes[some]), distances)
+        distances[some, some - first] = np.inf
+        nearest = np.argsort(distances, axis=0, kind="stable")[:N_NEIGHBORS]
+        parts.append(np.stack(np.broadcast_arrays(some, nearest), axis=-1).reshape(-1, 2))
+    pairs = np.concatenate(parts)
     return np.unique(np.sort(pairs, axis=1), axis=0)

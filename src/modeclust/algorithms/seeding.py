@@ -73,7 +73,8 @@ def _draw_spread(
         candidates = np.minimum(drawn, len(total) - 1)
         squared = _squared_distances(pool, rows, candidates)
         np.minimum(squared, nearest[:, None], out=squared)
-        best = np.argmin(chances @ squared)
+        # Not a product of BLAS: its threads spin on, and take the cores from the passes to come.
+        best = np.argmin(np.einsum("n,nk->k", chances, squared))
         chosen[k] = candidates[best]
         nearest = squared[:, best]
     return chosen
