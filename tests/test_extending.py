@@ -21,6 +21,10 @@ N_ROWS = 16_000  # two chunks of the table
 CLUSTERS = 4
 
 
+# Plugins that this Python may have, of which one warns in the processes of xdist.
+QUIET = ("-p", "no:cacheprovider", "-p", "no:benchmark")
+
+
 @pytest.fixture(scope="module")
 def added():
     """Load a module of the page."""
@@ -117,7 +121,7 @@ def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
     # site-packages only.
     paths = [str(installed), *(path for path in sys.path if path.endswith("site-packages"))]
     run = subprocess.run(
-        [sys._base_executable, "-m", "pytest", "-p", "no:cacheprovider", "-v", *tests],
+        [sys._base_executable, "-m", "pytest", *QUIET, "-v", *tests],
         cwd=sources,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
