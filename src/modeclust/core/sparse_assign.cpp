@@ -209,7 +209,7 @@ MODECLUST_INLINE void add_sparse_row(const Rows& rows, std::int64_t i, double we
   }
 }
 
-void mode_cluster(const ModePass& pass, int k, RowList list, const double* squared, double* memory,
+void mode_cluster(const ModePass& pass, int, RowList list, const double* squared, double* memory,
                   ModeSums& sums) {
   constexpr int room = sparse_run + 16;
   double *own = memory, *t = memory + room, *weight = t + room, *q = weight + room,
@@ -270,7 +270,6 @@ void mode_cluster(const ModePass& pass, int k, RowList list, const double* squar
   } else if (pass.kernel == KernelName::gaussian && !all_precision && *sums.mass > 0.0) {
     sums.objective += *sums.mass * exp_of_minus_half(reference);
   }
-  (void)k;
 }
 
 void mean_cluster(const MeanPass& pass, int, RowList list, MeanSums& sums) {
