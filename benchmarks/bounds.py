@@ -11,12 +11,12 @@ from paths import WatchedRows
 from timing import Run, compare, interleave, seconds
 from workloads import blobs
 
-from modeclust.algorithms.homotopy import automatic_start, follow, schedule
-from modeclust.algorithms.solve import State, solve_kmeans
 from modeclust.data.dataset import pass_assigns
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import GAUSSIAN
+from modeclust.solvers.homotopy import automatic_start, follow, schedule
+from modeclust.solvers.solve import State, solve_kmeans
 
 NONE, BOUNDS = "none", "bounds"
 FEATURES, CLUSTERS = (1, 2, 16, 64, 784), (2, 10, 64, 256, 1024)

@@ -7,9 +7,9 @@ import numpy as np
 from timing import Run, seconds
 
 from modeclust import KModes, estimate_bandwidth, kmodes_path
-from modeclust.algorithms.homotopy import follow
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
+from modeclust.solvers.homotopy import follow
 
 PATH_ITER = 10
 STRETCH = 10  # bandwidths that are followed in one go where the path is spread over repeats

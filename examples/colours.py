@@ -14,7 +14,7 @@ from sklearn.datasets import load_sample_image
 from sklearn.decomposition import PCA
 
 from modeclust import KModes
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 # %%
 # Six colours

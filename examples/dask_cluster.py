@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 from matplotlib.colors import LogNorm
 
 from modeclust import KModes
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 N_CHUNKS, CHUNK_SIZE = 20, 50_000
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes
-from modeclust.show import PathDisplay
+from modeclust.plotting import PathDisplay
 
 N_RANDOM, N_POWER = 500, 1500
 

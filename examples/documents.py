@@ -20,8 +20,8 @@ from sklearn.datasets import fetch_20newsgroups
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from modeclust import KModes, estimate_bandwidth
-from modeclust.show import ModesDisplay
-from modeclust.show.palette import COLORS
+from modeclust.plotting import ModesDisplay
+from modeclust.plotting.palette import COLORS
 
 # %%
 # From texts to rows

@@ -15,8 +15,8 @@ from sklearn.neighbors import KernelDensity
 from sklearn.utils import shuffle
 
 from modeclust import KModes
-from modeclust.show import PathDisplay
-from modeclust.show.palette import COLORS
+from modeclust.plotting import PathDisplay
+from modeclust.plotting.palette import COLORS
 
 # %%
 # Two narrow groups lie beside one with a long tail. (With a tail half as long, K-means tells the

@@ -18,7 +18,7 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.metrics.pairwise import rbf_kernel
 
 from modeclust import estimate_bandwidth, kmodes_path
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 N_SEEDS = 3
 MULTIPLES = np.array([4, 2, 1.4, 1, 0.7, 0.5, 0.35])  # of the estimated bandwidth

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from modeclust import KModes, estimate_bandwidth
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 table = load_wine(as_frame=True).data.rename(
     columns={"od280/od315_of_diluted_wines": "od280/od315"}

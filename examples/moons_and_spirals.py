@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KDTree
 
 from modeclust import KModes, LaplacianKModes, estimate_bandwidth
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 
 def make_spirals(turns, n_arms=3, n_rows=600, noise=0.03):

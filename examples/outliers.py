@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, kmodes_path
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 try:
     import kmedoids  # pip install kmedoids

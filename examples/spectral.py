@@ -16,7 +16,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
 
 from modeclust import KModes
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 X, y = load_digits(return_X_y=True)
 

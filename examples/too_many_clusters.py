@@ -13,8 +13,8 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import KernelDensity
 
 from modeclust import KModes, estimate_bandwidth
-from modeclust.show import PathDisplay
-from modeclust.show.palette import COLORS
+from modeclust.plotting import PathDisplay
+from modeclust.plotting.palette import COLORS
 
 # %%
 # Twelve clusters for four groups

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import modeclust
 import modeclust.datasets
-import modeclust.show.report
+import modeclust.reporting.page
 from modeclust.cli.app import app
 
 API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from numpydoc.docscrape import get_doc_object
 import modeclust
 import modeclust.datasets
 import modeclust.exceptions
-import modeclust.show
+import modeclust.plotting
 
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # What public names return.
@@ -19,7 +19,7 @@ RETURNED = {
     "modeclust.estimators.scaling.Scaling",
     "modeclust.mode_tree.TreeLevel",
     "modeclust.path.PathPoint",
-    "modeclust.show.report.Report",
+    "modeclust.reporting.page.Report",
 }
 
 
@@ -60,7 +60,7 @@ def defined_in(module):
 
 def test_the_page_lists_what_is_public_and_no_name_twice():
     expected = {f"modeclust.{name}" for name in modeclust.__all__}
-    expected |= {f"modeclust.show.{name}" for name in modeclust.show.__all__}
+    expected |= {f"modeclust.plotting.{name}" for name in modeclust.plotting.__all__}
     expected |= defined_in(modeclust.exceptions) | defined_in(modeclust.datasets)
     assert sorted(listed()) == sorted(expected | RETURNED)
 

@@ -27,14 +27,14 @@ from sklearn.exceptions import NotFittedError
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
-from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.scaling import Scaling
 from modeclust.mode_tree import TreeLevel
-from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
-from modeclust.show.mode_panels import Cluster
-from modeclust.show.report import Report
+from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
+from modeclust.plotting.mode_panels import Cluster
+from modeclust.reporting.page import Report
+from modeclust.solvers.streaming import SufficientStatistics
 
 X = np.arange(20.0).reshape(10, 2) ** 2
 LABELS = np.repeat([0, 1, 2], [4, 3, 3])
@@ -693,7 +693,7 @@ def empty_folder(tmp_path_factory):
         for name in ("run", "distances"):
             patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
         patch.setattr("sklearn.neighbors.NearestNeighbors.fit", work)
-        patch.setattr("modeclust.show.summary.labels_along", work)
+        patch.setattr("modeclust.reporting.summarize.labels_along", work)
         patch.chdir(folder)
         yield folder
 

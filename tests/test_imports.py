@@ -14,14 +14,15 @@ LAYERS = [
     {"__main__"},
     {"cli"},
     {"paper"},
-    {"tables", "formats", "streams", "columns", "datasets"},
     {"estimators"},
-    {"show"},  # reads fitted models by their attributes, so that a model can offer a report
+    {"reporting"},  # below the estimators, so that a model can offer a report
+    {"plotting"},  # reads fitted models by their attributes
     {"validation", "dask_input"},
-    {"algorithms"},
+    {"solvers"},
     {"data"},
-    {"kernels", "path", "mode_tree", "exceptions", "persistence"},
-    {"frames", "files", "machine", "npy", "versions"},
+    {"kernels", "path", "mode_tree", "versions", "datasets"},
+    {"io"},
+    {"exceptions"},
     {"_core"},
 ]
 OPTIONAL = {
@@ -84,7 +85,7 @@ before, loaded = dict(os.environ), set(sys.modules)
 import modeclust
 assert sorted(modeclust.__all__) == modeclust.__all__
 assert all(hasattr(modeclust, name) for name in modeclust.__all__)
-assert {{*modeclust.__all__, "show"}} <= set(dir(modeclust))
+assert {{*modeclust.__all__, "plotting"}} <= set(dir(modeclust))
 assert not {{"Any", "TYPE_CHECKING", "import_module"}} & set(dir(modeclust))
 assert not hasattr(modeclust, "absent")
 new = {{name.partition('.')[0] for name in set(sys.modules) - loaded}}

@@ -5,14 +5,14 @@ from itertools import islice
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
-from modeclust.algorithms.homotopy import follow, restart_kmeans
-from modeclust.algorithms.seeding import distinct_rows, draw_seeds
 from modeclust.data.dataset import pass_assigns
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 from modeclust.data.sample import Sample
 from modeclust.kernels import GAUSSIAN, KERNELS
+from modeclust.solvers.homotopy import follow, restart_kmeans
+from modeclust.solvers.seeding import distinct_rows, draw_seeds
 
 
 class TableDataset:

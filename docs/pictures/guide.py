@@ -16,8 +16,8 @@ from modeclust import KModes, LaplacianKModes, MeanShift, _core, estimate_bandwi
 from modeclust.data.mode_pass import ModePass
 from modeclust.datasets import load_dataset
 from modeclust.kernels import KERNELS
-from modeclust.show import PathDisplay
-from modeclust.show.palette import color, line
+from modeclust.plotting import PathDisplay
+from modeclust.plotting.palette import color, line
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

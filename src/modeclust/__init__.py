@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from modeclust import show as show
+    from modeclust import plotting as plotting
     from modeclust.estimators.bandwidth import estimate_bandwidth
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.kmodes_path import kmodes_path
@@ -46,8 +46,8 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "show":
-        return import_module(f"{__name__}.show")
+    if name == "plotting":
+        return import_module(f"{__name__}.plotting")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
@@ -56,4 +56,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "show"} - {"Any", "TYPE_CHECKING", "import_module"})
+    return sorted({*globals(), *__all__, "plotting"} - {"Any", "TYPE_CHECKING", "import_module"})

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.frames import to_frame
+from modeclust.io.frames import to_frame
 
 Floats = npt.NDArray[np.floating[Any]]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.frames import to_frame, unused_column
+from modeclust.io.frames import to_frame, unused_column
 
 Floats = npt.NDArray[np.floating[Any]]
 

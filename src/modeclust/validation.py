@@ -12,12 +12,12 @@ from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
 
-from modeclust.algorithms.bandwidth import RULES, parse_rule
 from modeclust.dask_input import check_chunks, check_column
 from modeclust.data.dask.chunks import Chunks, Column, is_dask
 from modeclust.data.reading import is_sparse
-from modeclust.files import in_a_line
+from modeclust.io.atomic import in_a_line
 from modeclust.kernels import KERNELS
+from modeclust.solvers.bandwidth import RULES, parse_rule
 
 Doubles = npt.NDArray[np.float64]
 

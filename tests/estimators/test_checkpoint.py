@@ -16,8 +16,6 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, __version__, load
-from modeclust.algorithms import homotopy
-from modeclust.algorithms.bandwidth import choose_bandwidth
 from modeclust.data.memory import MemoryDataset
 from modeclust.estimators.checkpoint import (
     CHECKPOINT,
@@ -26,8 +24,10 @@ from modeclust.estimators.checkpoint import (
     read_checkpoint,
 )
 from modeclust.exceptions import CheckpointError, CheckpointWarning, ModelFileError
-from modeclust.files import unused_name
-from modeclust.persistence import Document, write_document
+from modeclust.io.atomic import unused_name
+from modeclust.io.model_file import Document, write_document
+from modeclust.solvers import homotopy
+from modeclust.solvers.bandwidth import choose_bandwidth
 
 X, _ = make_blobs(600, 5, centers=6, cluster_std=3.0, random_state=0)
 LONG, _ = make_blobs(300, 1024, centers=70, cluster_std=4.0, random_state=2)

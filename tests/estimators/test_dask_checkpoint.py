@@ -15,9 +15,9 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
-from modeclust.algorithms import chunked_bandwidth
 from modeclust.estimators.checkpoint import describe_checkpoint
 from modeclust.exceptions import CheckpointError
+from modeclust.solvers import chunked_bandwidth
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")

@@ -21,10 +21,10 @@ from modeclust import (
     kmodes_path,
     modes_by_bandwidth,
 )
-from modeclust.algorithms.bandwidth import RULES
 from modeclust.data.memory import MemoryDataset
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
+from modeclust.solvers.bandwidth import RULES
 
 
 def blobs():

@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, MeanShift, load
-from modeclust.show import PathDisplay
+from modeclust.plotting import PathDisplay
 
 X, _ = make_blobs(120, 2, centers=4, random_state=0)
 QUICK = {"bandwidth": 1.0, "n_bandwidths": 3, "random_state": 0}

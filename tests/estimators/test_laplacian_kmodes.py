@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes, LaplacianKModes
-from modeclust.algorithms.neighbors import approximate_rows, distances_to_neighbors, nearest_rows
 from modeclust.exceptions import ApproximateNeighborsWarning, EmptyClusterWarning
 from modeclust.kernels import KERNELS
+from modeclust.solvers.neighbors import approximate_rows, distances_to_neighbors, nearest_rows
 
 IRIS = load_iris().data
 MOONS, MOON = make_moons(300, noise=0.05, random_state=0)
@@ -119,7 +119,7 @@ def test_the_bound_holds_for_graphs_whose_rows_could_change_places(seed, n_neigh
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 1000])
 def test_joined_rows_do_not_change_places_for_ever(most, monkeypatch):
-    monkeypatch.setattr("modeclust.algorithms.laplacian.MOST_SMOOTHINGS", most)
+    monkeypatch.setattr("modeclust.solvers.laplacian.MOST_SMOOTHINGS", most)
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     W = np.kron([[0, 1], [1, 0]], np.eye(2))  # joins 0 and 2, 1 and 3
     model = LaplacianKModes(2, affinity=W, smoothing=10.0, solver="bound", bandwidth=1.0)
@@ -449,7 +449,7 @@ class TestApproximateNeighbours:
         assert adjusted_rand_score(exact.labels_, about.labels_) > 0.99
 
     def test_many_rows_get_them_with_a_warning(self, monkeypatch):
-        monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 500)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MOST_EXACT_ROWS", 500)
         X, _ = make_blobs(501, 16, centers=3, random_state=0)
         with pytest.warns(ApproximateNeighborsWarning, match="501 rows are approximate") as caught:
             model = LaplacianKModes(3, random_state=0).fit(X)
@@ -491,8 +491,8 @@ class TestApproximateNeighbours:
         assert about.affinity_.data.tobytes() == exact.affinity_.data.tobytes()
 
     def test_without_faiss_all_are_exact(self, monkeypatch):
-        monkeypatch.setattr("modeclust.algorithms.neighbors.MOST_EXACT_ROWS", 10)
-        monkeypatch.setattr("modeclust.algorithms.neighbors.find_spec", lambda name: None)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MOST_EXACT_ROWS", 10)
+        monkeypatch.setattr("modeclust.solvers.neighbors.find_spec", lambda name: None)
         X, _ = make_blobs(50, 16, centers=3, random_state=0)
         LaplacianKModes(3, random_state=0).fit(X)
         with pytest.raises(ModuleNotFoundError, match=r"modeclust\[approximate\]"):

@@ -76,7 +76,7 @@ def test_a_memory_map(tmp_path):
 class TestReport:
     @pytest.fixture(autouse=True)
     def small_samples(self, monkeypatch):
-        from modeclust.show import sampling
+        from modeclust.plotting import sampling
 
         self.sampling = sampling
         monkeypatch.setattr(sampling, "MOST_SAMPLED", 600)

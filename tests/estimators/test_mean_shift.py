@@ -151,7 +151,7 @@ def test_any_number_of_threads_gives_the_same_bits():
 
 
 def test_any_number_of_threads_gives_the_same_bits_of_sparse_rows(monkeypatch):
-    monkeypatch.setattr("modeclust.algorithms.mean_shift.MAX_POINTS", 40)
+    monkeypatch.setattr("modeclust.solvers.mean_shift.MAX_POINTS", 40)
     X = sparse.csr_array(np.maximum(load_digits().data[:300] - 8, 0))
     fits = [MeanShift(12.0, n_jobs=n, random_state=0).fit(X) for n in (1, 2, 5)]
     assert len({model.cluster_centers_.tobytes() for model in fits}) == 1
@@ -291,7 +291,7 @@ class Stopper(Callback):
 
 
 def test_callbacks_see_parts_of_the_seeds_and_can_stop(monkeypatch):
-    monkeypatch.setattr("modeclust.algorithms.mean_shift.MAX_POINTS", 150)
+    monkeypatch.setattr("modeclust.solvers.mean_shift.MAX_POINTS", 150)
     plain = MeanShift(1.0).fit(BLOBS)
     watcher = Stopper()
     model = MeanShift(1.0).set_callbacks(watcher).fit(BLOBS)

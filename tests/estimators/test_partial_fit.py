@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeclust import KModes, kmodes_path, load
 from modeclust.kernels import KERNELS
-from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
+from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import reference
 
 from modeclust import KModes, estimate_bandwidth, kmodes_path
-from modeclust.algorithms.bandwidth import RULES
+from modeclust.solvers.bandwidth import RULES
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from modeclust import KModes, load
+from modeclust.cli.tables import TableError, read_table
 from modeclust.exceptions import CheckpointError, ModelFileError
-from modeclust.tables import TableError, read_table
 
 X = np.random.default_rng(0).normal(size=(12, 2)).round(3) + np.repeat([[0], [6]], 6, axis=0)
 READ, REFUSED = "read", "refused"

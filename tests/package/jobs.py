@@ -48,7 +48,7 @@ def loaded():
 
 def displays():
     from modeclust import KModes
-    from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
+    from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
 
     model = KModes(3, **QUICK).fit(X)
     shown = (

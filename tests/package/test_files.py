@@ -19,8 +19,8 @@ LEFT_OUT = (".ci/", ".github/", ".pre-commit-config.yaml")
 DATA = (
     "py.typed",
     "_core.pyi",
-    "show/page/explorer.html",
-    "show/page/explorer.js",
+    "reporting/page/explorer.html",
+    "reporting/page/explorer.js",
     "paper/moons.toml",
 )
 

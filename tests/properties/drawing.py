@@ -19,9 +19,9 @@ from public import CALLABLE
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from modeclust.algorithms.bandwidth import RULES
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
+from modeclust.solvers.bandwidth import RULES
 
 ALWAYS = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_blob": True}
 

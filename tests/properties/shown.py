@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 from same import assert_same
 
-from modeclust.show import PathDisplay
+from modeclust.plotting import PathDisplay
 from properties.checking import distances_to, outcome
 from properties.drawing import (
     KMODES,

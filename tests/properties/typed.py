@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 
 import modeclust
 from modeclust import KModes
-from modeclust.algorithms.bandwidth import RULES
 from modeclust.cli.printing import in_options
 from modeclust.exceptions import ScaledModelWarning
+from modeclust.solvers.bandwidth import RULES
 from properties.checking import is_refused, outcome, refusal
 from properties.drawing import KERNEL, OfRows, bandwidth_for, data, holds_for, of_rows
 

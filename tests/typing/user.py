@@ -23,8 +23,8 @@ from modeclust import (
 )
 from modeclust.exceptions import CheckpointError, ModelFileError
 from modeclust.path import PathPoint
-from modeclust.show import ModesDisplay, PathDisplay, ScheduleDisplay
-from modeclust.show.report import Report
+from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
+from modeclust.reporting.page import Report
 
 Floats = npt.NDArray[np.floating[Any]]
 Doubles = npt.NDArray[np.float64]
@@ -105,6 +105,6 @@ def look(model: KModes, X: Doubles) -> None:
     assert_type(PathDisplay.from_estimator(model, X), PathDisplay)
     assert_type(ModesDisplay.from_estimator(model, X, image_shape=(8, 8)), ModesDisplay)
     assert_type(ScheduleDisplay.from_estimator(model), ScheduleDisplay)
-    assert_type(modeclust.show.PathDisplay.from_estimator(model, X), PathDisplay)
+    assert_type(modeclust.plotting.PathDisplay.from_estimator(model, X), PathDisplay)
     assert_type(model.report(X, path=None), Report)
     assert_type(modeclust.__version__, str)

@@ -32,7 +32,7 @@ from modeclust.cli.options import (
     takes_job,
 )
 from modeclust.cli.printing import print_fit, print_info, print_items, print_json, reason, say, tell
-from modeclust.files import shown
+from modeclust.io.atomic import shown
 
 if TYPE_CHECKING:
     from modeclust.cli.job import Fit
@@ -179,10 +179,10 @@ def predict(
 ) -> None:
     """Write the cluster of each row of DATA, by a fitted MODEL."""
     from modeclust.cli.folder import check_file
+    from modeclust.cli.formats import TextFormat
     from modeclust.cli.job import parse_columns
     from modeclust.cli.saved import open_model, predict_labels
-    from modeclust.formats import TextFormat
-    from modeclust.tables import check_ids
+    from modeclust.cli.tables import check_ids
 
     check_ids(output, id_column)
     check_file(output, force=force)
@@ -292,7 +292,7 @@ def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
 
 def _fit_to_folder(job: Job, folder: Path, *, force: bool) -> dict[str, Any]:
     from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
-    from modeclust.tables import check_ids
+    from modeclust.cli.tables import check_ids
 
     check_folder(folder, force=force)
     check_ids(labels_name(job.ending), job.id_column)

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from modeclust.cli.columns import listed
+from modeclust.cli.formats import WRITERS
 from modeclust.cli.job import Fit
-from modeclust.columns import listed
+from modeclust.cli.tables import write_columns, write_labels
 from modeclust.estimators.saving import write_model
-from modeclust.files import unused_name
-from modeclust.formats import WRITERS
-from modeclust.frames import unused_column
-from modeclust.persistence import is_document
-from modeclust.tables import write_columns, write_labels
+from modeclust.io.atomic import unused_name
+from modeclust.io.frames import unused_column
+from modeclust.io.model_file import is_document
 
 MODEL = "model.npz"
 MOST_PATH_NUMBERS = 5_000_000  # of centroids in path.csv

@@ -14,23 +14,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
-from modeclust.algorithms.bandwidth import RULES, parse_rule
+from modeclust.cli.columns import in_blocks
+from modeclust.cli.formats import AS_SEEN, TextFormat
 from modeclust.cli.options import BUILT_IN, Job, check_name
 from modeclust.cli.printing import Progress, in_options, tell
-from modeclust.columns import in_blocks
-from modeclust.data.reading import is_sparse
-from modeclust.datasets import load_dataset
-from modeclust.estimators.kmodes import KModes
-from modeclust.estimators.scaling import Scaling
-from modeclust.formats import AS_SEEN, TextFormat
-from modeclust.show.exemplars import lengths
-from modeclust.tables import (
+from modeclust.cli.tables import (
     Table,
     check_distinct,
     check_present,
     chosen_columns,
     read_table,
 )
+from modeclust.data.reading import is_sparse
+from modeclust.datasets import load_dataset
+from modeclust.estimators.kmodes import KModes
+from modeclust.estimators.scaling import Scaling
+from modeclust.plotting.exemplars import lengths
+from modeclust.solvers.bandwidth import RULES, parse_rule
 
 NUMBERS_LOOKED_AT = 2**20
 MOST_UNEVEN = 100

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from modeclust.machine import SHARE_TO_READ
+from modeclust.data.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 ENDINGS = (
@@ -50,8 +50,8 @@ def complete_item(incomplete: str) -> Iterator[str]:
 
 def check_name(data: str) -> None:
     """Refuse what is neither built-in data nor looks like a file."""
+    from modeclust.cli.streams import container_of
     from modeclust.datasets import load_dataset
-    from modeclust.streams import container_of
 
     path, within = container_of(Path(data))
     if not data or ("." not in path.name and not within and not path.exists()):
@@ -176,7 +176,7 @@ class Job(NamedTuple):
     @property
     def ending(self) -> str:
         """Return the ending of the data, that of csv for built-in data."""
-        from modeclust.formats import ending_of
+        from modeclust.cli.formats import ending_of
 
         if self.is_built_in:
             return ".csv"

@@ -88,7 +88,7 @@ def reason(error: BaseException) -> str:
         package = error.name.partition(".")[0]
         extra = EXTRAS.get(package, "cli")
         return f"{package} is not installed; pip install 'modeclust[{extra}]'"
-    from modeclust.columns import TableError
+    from modeclust.cli.columns import TableError
 
     if isinstance(error, TableError):  # which is of files, and may quote what is in them
         return str(error)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from modeclust.cli.folder import MODEL
+from modeclust.cli.formats import TextFormat
 from modeclust.cli.job import read_data
+from modeclust.cli.tables import write_labels
 from modeclust.estimators.load import Saved, misfit, read_model
 from modeclust.estimators.scaling import Scaling
-from modeclust.formats import TextFormat
-from modeclust.tables import write_labels
 
 
 def open_model(path: Path) -> Saved:

@@ -5,11 +5,11 @@ from typing import Any, Literal, overload
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from modeclust.algorithms.bandwidth import N_SAMPLES, RULES, choose_bandwidth, parse_rule
-from modeclust.algorithms.chunked_bandwidth import choose_chunked_bandwidth
 from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.rescaling import Rescaling
 from modeclust.estimators.decorators import validate_params
+from modeclust.solvers.bandwidth import N_SAMPLES, RULES, choose_bandwidth, parse_rule
+from modeclust.solvers.chunked_bandwidth import choose_chunked_bandwidth
 from modeclust.validation import Doubles, check_n_jobs, check_rows, check_weights
 
 

@@ -13,15 +13,15 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from modeclust import __version__
-from modeclust.algorithms.solve import State
 from modeclust.data.dask.chunks import Column
 from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.digest_pass import DigestPass, digest
 from modeclust.estimators.checkpoint_parts import LAST, misfit, wrong_part
 from modeclust.estimators.problem import NO_CENTERS, Problem, Record
 from modeclust.exceptions import CheckpointError, CheckpointWarning
-from modeclust.files import remove_parts
-from modeclust.persistence import Document, Kind, read_document, set_generator, write_document
+from modeclust.io.atomic import remove_parts
+from modeclust.io.model_file import Document, Kind, read_document, set_generator, write_document
+from modeclust.solvers.solve import State
 from modeclust.validation import Doubles, is_array_like
 
 CHECKPOINT = Kind("checkpoint", "fit", "Remove it to begin anew.", CheckpointError)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.algorithms.solve import State
-from modeclust.persistence import is_array
+from modeclust.io.model_file import is_array
+from modeclust.solvers.solve import State
 
 # Fields of a state that matter only of the last one.
 LAST = ("centroids", "labels", "memberships", "history", "mass", "reference")

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.callback import CallbackContext, CallbackSupportMixin
 
-from modeclust.algorithms.homotopy import automatic_start, schedule
-from modeclust.algorithms.solve import State
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.fitted_with import FittedWithMixin
 from modeclust.estimators.problem import Problem, Record, best_so_far
+from modeclust.solvers.homotopy import automatic_start, schedule
+from modeclust.solvers.solve import State
 from modeclust.validation import is_array_like
 
 

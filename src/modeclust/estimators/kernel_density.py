@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust import _core
-from modeclust.algorithms.mean_shift import Density
 from modeclust.data.memory import MemoryDataset, weight_spread
 from modeclust.data.reading import is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
 from modeclust.kernels import KERNELS
+from modeclust.solvers.mean_shift import Density
 from modeclust.validation import Doubles, check_n_jobs
 
 # Sparse rows are compared by products, where a squared distance is off by about 1e-16 of the

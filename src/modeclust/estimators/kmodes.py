@@ -20,9 +20,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.algorithms.redundancy import density_ratios, redundant_pairs, representatives
-from modeclust.algorithms.solve import Centers, assign, inverse_square
-from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.dask_input import as_array
 from modeclust.data.dask.chunks import Chunks, is_dask
 from modeclust.data.dask.dataset import DaskDataset
@@ -41,7 +38,10 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.estimators.scaling import Scaling
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.show.fitted import check_rows_of_fit
+from modeclust.plotting.fitted import check_rows_of_fit
+from modeclust.solvers.redundancy import density_ratios, redundant_pairs, representatives
+from modeclust.solvers.solve import Centers, assign, inverse_square
+from modeclust.solvers.streaming import SufficientStatistics
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,

@@ -16,17 +16,6 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import _core
-from modeclust.algorithms.graph import FARTHEST, neighbor_graph
-from modeclust.algorithms.laplacian import SOLVERS, hard_labels, one_hot
-from modeclust.algorithms.neighbors import (
-    Found,
-    approximate_rows,
-    distances_to_neighbors,
-    exact_is_slow,
-    has_approximate,
-    nearest_rows,
-)
-from modeclust.algorithms.solve import Centers, State, assign, inverse_square
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
@@ -42,6 +31,17 @@ from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.exceptions import ApproximateNeighborsWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
+from modeclust.solvers.graph import FARTHEST, neighbor_graph
+from modeclust.solvers.laplacian import SOLVERS, hard_labels, one_hot
+from modeclust.solvers.neighbors import (
+    Found,
+    approximate_rows,
+    distances_to_neighbors,
+    exact_is_slow,
+    has_approximate,
+    nearest_rows,
+)
+from modeclust.solvers.solve import Centers, State, assign, inverse_square
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,

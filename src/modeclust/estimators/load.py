@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust import __version__
-from modeclust.algorithms.streaming import SufficientStatistics
 from modeclust.data.reading import is_sparse
 from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.kmodes import KModes
@@ -18,9 +17,10 @@ from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.saving import NOT_SAVED, may_be_fitted
 from modeclust.estimators.scaling import Scaling
 from modeclust.exceptions import ModelFileError, ScaledModelWarning
-from modeclust.files import in_a_line
+from modeclust.io.atomic import in_a_line
+from modeclust.io.model_file import is_array, read_document
 from modeclust.path import Path
-from modeclust.persistence import is_array, read_document
+from modeclust.solvers.streaming import SufficientStatistics
 
 ESTIMATORS: dict[str, Any] = {cls.__name__: cls for cls in (KModes, LaplacianKModes, MeanShift)}
 # What each must have beside what all have.

@@ -15,7 +15,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.algorithms.mean_shift import (
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import is_sparse
+from modeclust.data.rescaling import Rescaling
+from modeclust.data.sample import Sample
+from modeclust.estimators.bandwidth import resolve_bandwidth
+from modeclust.estimators.decorators import fit_context, with_callbacks
+from modeclust.estimators.fitted_with import FittedWithMixin
+from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
+from modeclust.estimators.same_rows import first_unlike
+from modeclust.estimators.saving import SavingMixin
+from modeclust.solvers.mean_shift import (
     Limits,
     Modes,
     ModesAtBandwidth,
@@ -29,18 +39,8 @@ from modeclust.algorithms.mean_shift import (
     merge_modes,
     nearest_mode,
 )
-from modeclust.algorithms.neighbors import nearest_rows
-from modeclust.algorithms.seeding import distinct_rows
-from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Rescaling
-from modeclust.data.sample import Sample
-from modeclust.estimators.bandwidth import resolve_bandwidth
-from modeclust.estimators.decorators import fit_context, with_callbacks
-from modeclust.estimators.fitted_with import FittedWithMixin
-from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
-from modeclust.estimators.same_rows import first_unlike
-from modeclust.estimators.saving import SavingMixin
+from modeclust.solvers.neighbors import nearest_rows
+from modeclust.solvers.seeding import distinct_rows
 from modeclust.validation import (
     CONSTRAINTS,
     COUNT,

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.algorithms.mean_shift import Modes, ModesAtBandwidth, merge_modes
 from modeclust.estimators.decorators import validate_params
 from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_of_unfinished
 from modeclust.mode_tree import ModeTree, TreeLevel
+from modeclust.solvers.mean_shift import Modes, ModesAtBandwidth, merge_modes
 from modeclust.validation import (
     check_finite_bandwidths,
     check_n_jobs,

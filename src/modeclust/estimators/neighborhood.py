@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from modeclust.algorithms.graph import log_affinities
-from modeclust.algorithms.neighbors import distances_to_neighbors, nearest_rows
 from modeclust.data.rescaling import Rescaling
+from modeclust.solvers.graph import log_affinities
+from modeclust.solvers.neighbors import distances_to_neighbors, nearest_rows
 from modeclust.validation import Doubles
 
 

@@ -11,10 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from modeclust.algorithms.homotopy import follow, restart_kmeans
-from modeclust.algorithms.seeding import distinct_rows, draw_seeds
-from modeclust.algorithms.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
-from modeclust.algorithms.streaming import SufficientStatistics, update
 from modeclust.data.dask.chunks import Chunks
 from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.rescaling import Rescaling
@@ -23,6 +19,10 @@ from modeclust.estimators.open_dataset import open_dataset, rescaling_for
 from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
+from modeclust.solvers.homotopy import follow, restart_kmeans
+from modeclust.solvers.seeding import distinct_rows, draw_seeds
+from modeclust.solvers.solve import SMALLEST_BANDWIDTH, Centers, State, assign, evaluate
+from modeclust.solvers.streaming import SufficientStatistics, update
 from modeclust.validation import (
     check_centers,
     check_cluster_count,

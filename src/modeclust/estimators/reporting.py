@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from modeclust.show.report import Report, check_installed, check_target
-from modeclust.show.summary import summarize
+from modeclust.reporting.page import Report, check_installed, check_target
+from modeclust.reporting.summarize import summarize
 
 
 class ReportMixin:

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
 from modeclust.data.dask.chunks import is_dask
-from modeclust.persistence import Document, write_document
+from modeclust.io.model_file import Document, write_document
 
 # What scikit-learn keeps in an estimator of callbacks, and of who asked for metadata.
 NOT_SAVED = {

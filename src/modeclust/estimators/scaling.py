@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.data.reading import is_sparse
-from modeclust.frames import to_frame
+from modeclust.io.frames import to_frame
 
 Doubles = npt.NDArray[np.float64]
 

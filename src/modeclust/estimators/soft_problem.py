@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.algorithms.laplacian import SOLVERS, Graph, follow_soft
-from modeclust.algorithms.solve import Centers, State
 from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.problem import Problem
+from modeclust.solvers.laplacian import SOLVERS, Graph, follow_soft
+from modeclust.solvers.solve import Centers, State
 
 
 @dataclass

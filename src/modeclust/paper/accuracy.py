@@ -18,7 +18,7 @@ from modeclust import KModes, MeanShift, kmodes_path
 from modeclust.paper.claims import claims_of
 from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.sources import Source, load_source
-from modeclust.show.palette import color, line
+from modeclust.plotting.palette import color, line
 
 Doubles = npt.NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from modeclust.paper.timing import (
     take_turns,
     undisturbed,
 )
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 LOOKS: dict[str, dict[str, Any]] = {
     KMEANS: {"color": COLORS[2], "marker": "s", "ls": "--"},

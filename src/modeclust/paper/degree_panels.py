@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust import KModes
-from modeclust.show.canvas import darker
-from modeclust.show.density import Ground
-from modeclust.show.palette import color
+from modeclust.plotting.canvas import darker
+from modeclust.plotting.density import Ground
+from modeclust.plotting.palette import color
 
 Doubles = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from modeclust.datasets import load_dataset
 from modeclust.paper.course import Course
 from modeclust.paper.findings import Findings, Measure, Picture
 from modeclust.paper.typicality import densities_at, distances_to_rows
-from modeclust.show import PathDisplay
+from modeclust.plotting import PathDisplay
 
 COURSE = Course(3.0, 1.0, 20)
 LAST = COURSE.last

@@ -11,7 +11,7 @@ import numpy as np
 from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.spectral import NAMES, Pair, cluster_spectrally
 from modeclust.paper.swiss_roll import MULTIPLES, Landmarks, place_landmarks, spiral
-from modeclust.show.palette import COLORS
+from modeclust.plotting.palette import COLORS
 
 FEW, MANY, NOISE = 20, 50, 0.5
 TICKS = (8, 4, 2, 1, 0.5, 0.25, 0.1)

@@ -17,8 +17,8 @@ from modeclust.paper.course import Course
 from modeclust.paper.findings import Findings, Grid, Measure, Picture
 from modeclust.paper.sweep import Sweep, draw_sweeps
 from modeclust.paper.typicality import density_ranks
-from modeclust.show import PathDisplay
-from modeclust.show.exemplars import nearest_in_cluster
+from modeclust.plotting import PathDisplay
+from modeclust.plotting.exemplars import nearest_in_cluster
 
 Doubles = npt.NDArray[np.float64]
 

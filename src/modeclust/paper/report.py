@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from modeclust.files import written
+from modeclust.io.atomic import written
 from modeclust.paper.claims import VERDICTS, judge, nothing_found
 from modeclust.paper.findings import Findings
 from modeclust.paper.items import ITEMS, reproduce

@@ -8,7 +8,7 @@ import numpy as np
 from modeclust.paper.findings import Picture
 from modeclust.paper.robustness_data import Doubles
 from modeclust.paper.robustness_trials import Trials
-from modeclust.show.palette import LINES, color
+from modeclust.plotting.palette import LINES, color
 
 MEANS, MODES = color(2), color(0)
 

@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import MeanShift
-from modeclust.show.palette import color
+from modeclust.plotting.palette import color
 
 Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]

@@ -10,7 +10,7 @@ from sklearn.datasets import make_swiss_roll
 
 from modeclust import estimate_bandwidth, kmodes_path
 from modeclust.path import Path
-from modeclust.show.exemplars import nearest_in_cluster
+from modeclust.plotting.exemplars import nearest_in_cluster
 
 Doubles = npt.NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from modeclust.paper.sources import load_source
 from modeclust.paper.typicality import distances_to_rows, greyness
 from modeclust.paper.usps_pictures import draw_pair, draw_panels, draw_sweeps
 from modeclust.paper.usps_sample import N_NEIGHBORS, Doubles, Sample, Size
-from modeclust.show.exemplars import nearest_in_cluster
+from modeclust.plotting.exemplars import nearest_in_cluster
 
 MANY_MODES = 100
 ISOLATION = 10  # an outlier is far from its 10th neighbour

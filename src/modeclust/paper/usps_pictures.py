@@ -8,8 +8,8 @@ import numpy as np
 from modeclust import ModeTree
 from modeclust.paper.findings import Picture
 from modeclust.paper.usps_sample import N_NEIGHBORS, Doubles, Sample
-from modeclust.show import ModesDisplay
-from modeclust.show.palette import color
+from modeclust.plotting import ModesDisplay
+from modeclust.plotting.palette import color
 
 Shape = tuple[int, int] | None
 

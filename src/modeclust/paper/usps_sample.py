@@ -12,7 +12,7 @@ from modeclust import MeanShift, kmodes_path
 from modeclust.paper.course import Course
 from modeclust.paper.sources import Source
 from modeclust.paper.typicality import densities_at, purity
-from modeclust.show.exemplars import nearest_in_cluster
+from modeclust.plotting.exemplars import nearest_in_cluster
 
 Doubles = npt.NDArray[np.float64]
 

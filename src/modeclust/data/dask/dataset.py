@@ -31,10 +31,10 @@ from modeclust.data.dask.chunks import (
     sent,
 )
 from modeclust.data.dataset import P, Pass, pass_assigns
+from modeclust.data.machine import memory
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-from modeclust.machine import memory
 
 Doubles = npt.NDArray[np.float64]
 

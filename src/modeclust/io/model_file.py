@@ -1,0 +1,309 @@
+"""The file of a model, or the like: a zip of arrays (.npy) and of one JSON text about them.
+
+Values that JSON does not know are objects with one key, their kind: ``{"tuple": [1, 2]}``,
+``{"array": "3.npy"}``. Nothing in a file is ever executed. Each part has a checksum of
+its content, which reading it compares.
+"""
+
+import io
+import json
+import math
+import os
+import zipfile
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from modeclust.exceptions import ModelFileError
+from modeclust.io.atomic import check_path, in_a_line, written
+from modeclust.io.npy import array_of
+
+TEXT = "model.json"
+SPARSE = {
+    cls.__name__: cls
+    for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
+}
+
+
+class Kind(NamedTuple):
+    """A kind of document, and what to say of a file that is not one."""
+
+    name: str
+    writer: str
+    remedy: str  # for a damaged one
+    error: type[ValueError]
+
+    @property
+    def format(self) -> str:
+        """What a file of this kind says that it is."""
+        return f"modeclust {self.name}"
+
+
+MODEL = Kind("model", "save", "Take another copy, or save the model again.", ModelFileError)
+
+
+class Document(NamedTuple):
+    """What a file holds: the attributes of an object of some class, and notes beside them."""
+
+    version: str  # of modeclust
+    class_name: str
+    state: dict[str, Any]
+    notes: dict[str, Any]
+    kind: Kind = MODEL
+
+
+def write_document(
+    path: str | os.PathLike[str], document: Document, types: Iterable[type] = ()
+) -> None:
+    """Write a document; its values may be dataclasses of the given types."""
+    encoder = _Encoder(types)
+    state = {
+        name: encoder.encode(value, f"{document.class_name}.{name}")
+        for name, value in document.state.items()
+    }
+    text = {
+        "format": document.kind.format,
+        "version": document.version,
+        "class": document.class_name,
+        "state": state,
+        "notes": encoder.encode(document.notes, "notes"),
+    }
+    with written(path) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(TEXT), json.dumps(text, indent=1, allow_nan=False))
+        for name, array in encoder.arrays.items():
+            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def read_document(
+    path: str | os.PathLike[str],
+    version: str,
+    types: dict[str, tuple[type, ...]],
+    kind: Kind = MODEL,
+) -> Document:
+    """Read a document for this version of modeclust.
+
+    `types` has the classes that may be in a file, by name, each with the types of dataclasses
+    in it.
+    """
+    check_path(path)
+    content = Path(path).read_bytes()
+    try:
+        return _parse(content, version, types, kind)
+    except kind.error as error:
+        raise kind.error(f"{os.fspath(path)!r} {error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:  # all that parsing damaged bytes can raise
+        reason = in_a_line(error)
+        raise kind.error(f"{os.fspath(path)!r} is damaged: {reason}. {kind.remedy}") from error
+
+
+def is_document(path: str | os.PathLike[str], kind: Kind = MODEL) -> bool:
+    """Return whether a file says that it is a document; of its arrays none is read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            text = json.loads(archive.read(TEXT))
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+        return False
+    return isinstance(text, dict) and text.get("format") == kind.format
+
+
+def _parse(
+    content: bytes, version: str, types: dict[str, tuple[type, ...]], kind: Kind
+) -> Document:
+    if not content:
+        raise kind.error(f"is empty; expected a {kind.name} that `{kind.writer}` wrote.")
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        if content.startswith(b"PK"):
+            raise kind.error(f"is damaged: its end is missing. {kind.remedy}")
+        raise kind.error(f"is no {kind.name}; expected a file that `{kind.writer}` wrote.")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if TEXT not in archive.namelist():
+            raise kind.error(f"is no {kind.name}, or damaged: it has no part {TEXT!r}.")
+        text = json.loads(archive.read(TEXT))
+        if not isinstance(text, dict) or text.get("format") != kind.format:
+            raise kind.error(f"is no {kind.name}: its part {TEXT!r} is of something else.")
+        _check_version(text["version"], version, kind)
+        name = text["class"]
+        if name not in types:
+            raise kind.error(
+                f"holds a {name} of modeclust {text['version']}, which this version, {version}, "
+                f"does not know; expected one of {', '.join(types)}."
+            )
+        decoder = _Decoder(archive, types[name])
+        state = {key: decoder.decode(value) for key, value in text["state"].items()}
+        return Document(text["version"], name, state, decoder.decode(text["notes"]), kind)
+
+
+def _check_version(written_by: str, version: str, kind: Kind) -> None:
+    if _series(written_by) > _series(version):
+        raise kind.error(
+            f"was written by modeclust {written_by}, and this is {version}; update modeclust."
+        )
+
+
+def _series(version: str) -> list[int]:
+    """Return the numbers that a version shares with those which write the same files.
+
+    A file has all parameters: a minor version that has one more writes what older ones cannot read.
+    """
+    return [int(number) for number in version.split(".")[:2]]
+
+
+def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
+    """Return whether a value is an array of such numbers; None is for any length but 0."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind in kinds
+        and value.ndim == len(shape)
+        and all(n == m if m is not None else n > 0 for n, m in zip(value.shape, shape, strict=True))
+    )
+
+
+class _Encoder:
+    """Turns values into what JSON knows, and puts arrays aside."""
+
+    def __init__(self, types: Iterable[type]) -> None:
+        self.arrays: dict[str, npt.NDArray[Any]] = {}
+        self._types = tuple(types)
+
+    def encode(self, value: Any, where: str) -> Any:
+        """Return `value` for JSON; `where` it is from is for the error."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if type(value) is list:
+            return self._items(value, where)
+        if type(value) is tuple:
+            return {"tuple": self._items(value, where)}
+        if type(value) is dict:
+            return {"dict": [self._items(item, where) for item in value.items()]}
+        if isinstance(value, np.generic) and value.dtype.kind in "biufcU":
+            return {"scalar": self._put_aside(np.asarray(value))}
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biufcU":
+            return {"array": self._put_aside(np.asarray(value))}
+        if isinstance(value, np.ndarray) and all(isinstance(item, str) for item in value.flat):
+            return {"names": [str(item) for item in value.flat]}
+        if type(value).__name__ in SPARSE:
+            parts = [list(value.shape), value.data, value.indices, value.indptr]
+            return {"sparse": [type(value).__name__, *self._items(parts, where)]}
+        if isinstance(value, os.PathLike):
+            return {"path": os.fsdecode(value)}
+        if isinstance(value, np.random.RandomState):
+            return {"random_state": self.encode(_random_state(value, where), where)}
+        if is_dataclass(value) and type(value) in self._types:
+            named = {field.name: getattr(value, field.name) for field in fields(value)}
+            return {"object": [type(value).__name__, self.encode(named, where)]}
+        raise TypeError(
+            f"{where} must be a number, a string, an array, a CSR or CSC matrix, a list or a dict "
+            f"of these, or None to be saved, got {value!r}; set it to one of them first."
+        )
+
+    def _items(self, values: Iterable[Any], where: str) -> list[Any]:
+        return [self.encode(value, where) for value in values]
+
+    def _put_aside(self, array: npt.NDArray[Any]) -> str:
+        name = f"{len(self.arrays)}.npy"
+        self.arrays[name] = array
+        return name
+
+
+class _Decoder:
+    """Turns what JSON knows back into values."""
+
+    def __init__(self, archive: zipfile.ZipFile, types: Iterable[type]) -> None:
+        self._archive = archive
+        self._types = {cls.__name__: cls for cls in types}
+
+    def decode(self, code: Any) -> Any:
+        """Return the value of a code."""
+        if isinstance(code, list):
+            return [self.decode(item) for item in code]
+        if not isinstance(code, dict):
+            return code
+        ((kind, content),) = code.items()
+        return getattr(self, f"_read_{kind}")(content)
+
+    def _read_float(self, text: str) -> float:
+        return float(text)
+
+    def _read_tuple(self, codes: list[Any]) -> tuple[Any, ...]:
+        return tuple(self.decode(codes))
+
+    def _read_dict(self, codes: list[Any]) -> dict[Any, Any]:
+        return dict(self.decode(codes))
+
+    def _read_array(self, name: str) -> npt.NDArray[Any]:
+        return array_of(self._archive.read(name))  # which checks the checksum of all of it
+
+    def _read_scalar(self, name: str) -> Any:
+        return self._read_array(name)[()]
+
+    def _read_names(self, names: list[str]) -> npt.NDArray[np.object_]:
+        return np.array(names, dtype=object)
+
+    def _read_sparse(self, codes: list[Any]) -> Any:
+        name, shape, *parts = self.decode(codes)
+        matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
+        matrix.check_format(full_check=True)  # the core trusts indices
+        # Of a matrix that ends with no number scipy does not look at the rows between.
+        if np.any(np.diff(matrix.indptr) < 0):
+            raise ValueError("rows of a sparse matrix end before they begin")
+        if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
+            raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
+        return matrix
+
+    def _read_path(self, name: str) -> Path:
+        return Path(name)
+
+    def _read_random_state(self, code: Any) -> np.random.RandomState:
+        generator = np.random.RandomState()
+        set_generator(generator, self.decode(code))
+        return generator
+
+    def _read_object(self, codes: list[Any]) -> Any:
+        name, parts = self.decode(codes)
+        return self._types[name](**parts)
+
+
+def set_generator(generator: np.random.RandomState, state: Any) -> None:
+    """Set the state of a generator, or raise a `ValueError` where it can have no such state.
+
+    numpy does not check: a place beyond the end of its numbers reads other memory.
+    """
+    own = generator.get_state(legacy=False)
+    fits = _is_alike(own, state) and math.isfinite(state["gauss"])
+    if fits and "pos" in state["state"]:
+        fits = 0 <= state["state"]["pos"] <= len(state["state"]["key"])
+    if fits and "buffer_pos" in state:
+        fits = 0 <= state["buffer_pos"] <= len(state["buffer"])
+    if not fits:
+        raise ValueError("the state of a random generator does not fit")
+    generator.set_state(state)
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Return whether two values are of one type, in all their parts."""
+    if isinstance(one, np.ndarray):
+        return is_array(other, one.dtype.kind, *one.shape) and one.dtype == other.dtype
+    if isinstance(one, dict):
+        same = isinstance(other, dict) and one.keys() == other.keys()
+        return same and all(_is_alike(one[name], other[name]) for name in one)
+    return type(one) is type(other)
+
+
+def _random_state(generator: np.random.RandomState, where: str) -> dict[str, Any]:
+    state: dict[str, Any] = dict(generator.get_state(legacy=False))
+    if state["bit_generator"] != "MT19937":
+        raise TypeError(
+            f"{where} must be a RandomState of MT19937 to be saved, got one of "
+            f"{state['bit_generator']}; pass a seed."
+        )
+    return state

@@ -1,0 +1,7 @@
+"""Pictures and pages of fitted models."""
+
+from modeclust.plotting.modes_display import ModesDisplay
+from modeclust.plotting.path_display import PathDisplay
+from modeclust.plotting.schedule_display import ScheduleDisplay
+
+__all__ = ["ModesDisplay", "PathDisplay", "ScheduleDisplay"]

@@ -1,0 +1,1 @@
+"""The report: a summary of a clustering, and the page that shows it."""

@@ -1,0 +1,338 @@
+"""Laplacian K-modes: memberships that are smooth over a graph, and the modes that they pull.
+
+Lowers E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, rows of which are in the
+simplex, and centroids C, in turn (Wang & Carreira-Perpiñán 2014); or, by the solver "bound",
+an energy with an entropy, whose step needs no projection and is parallel over rows (Ziko, Granger &
+Ben Ayed 2018).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+
+from modeclust import _core
+from modeclust.data.dataset import Dataset
+from modeclust.data.memory import MemoryDataset, thread_count
+from modeclust.data.soft_pass import KernelValuePass, SoftPass
+from modeclust.solvers.solve import Centers, State, inverse_square, largest_move
+
+Doubles = npt.NDArray[np.float64]
+
+MOST_MODE_STEPS = 100  # for one set of memberships
+MOST_SMOOTHINGS = 1000  # for one set of centroids
+# Of one smoothing, relative. 1e-6 is the authors', whose runs end on the way to rest; this is where
+# ours, from their starts, are nearest to their ends.
+ENERGY_TOLERANCE = 8.5e-7
+FEWEST_FOR_LANCZOS = 100
+
+# The automatic smoothing of "gradient" makes the graph's part of the energy so much for each unit
+# of weight, at the clusters of K-means; as if these cut at least so much of all affinities.
+SMOOTH_ENERGY, LEAST_CUT = 0.15, 0.01
+# And that of "bound" makes this the affinity of a row to all others, on average.
+SMOOTH_DEGREE = 10.0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph of affinities W."""
+
+    W: Any  # (N, N) symmetric, CSR
+    core: _core.Graph  # the same, for passes over its rows
+    degrees: Doubles  # (N,)
+    isolated: npt.NDArray[np.int64]  # rows without edges
+
+    @classmethod
+    def of(cls, W: Any, n_jobs: int | None = None) -> "Graph":
+        """Return the graph of symmetric affinities in CSR form."""
+        degrees = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+        core = _core.Graph(
+            np.asarray(W.data, np.float64),
+            np.asarray(W.indices, np.int32),
+            W.indptr,
+            n_threads=thread_count(n_jobs),
+        )
+        return cls(W, core, degrees, np.flatnonzero(degrees == 0))
+
+    @cached_property
+    def rate(self) -> float:
+        """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
+        return 0.5 / _largest_eigenvalue(self.W, self.degrees)
+
+
+def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
+    """Return that of L = D - W, or 1 of a graph without edges."""
+    if not np.any(degrees > 0):
+        return 1.0
+    if len(degrees) < FEWEST_FOR_LANCZOS:
+        return float(np.linalg.eigvalsh(np.diag(degrees) - W.toarray())[-1])
+    laplacian = sparse.diags_array(degrees) - W
+    start = np.random.RandomState(0).uniform(-1, 1, len(degrees))
+    (largest,) = eigsh(laplacian, 1, v0=start, tol=1e-3, return_eigenvectors=False)
+    return float(largest)
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """How memberships are found for given centroids."""
+
+    graph: Graph
+    smoothing: float
+
+    # How much of each row is spread over all clusters at the start.
+    start_share: ClassVar[float] = 0.0
+
+    @classmethod
+    def first_memberships(cls, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
+        """Return memberships to start from, of rows with labels."""
+        others = cls.start_share / n_clusters
+        return (1.0 - cls.start_share) * one_hot(labels, n_clusters) + others
+
+    @classmethod
+    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
+        """Return the smoothing that suits a start, with the sum of the rows' weights."""
+        raise NotImplementedError
+
+    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
+        """Return memberships from which to look for better ones; `rows` are those of the data."""
+        return memberships
+
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
+        """Return better memberships and their energy."""
+        raise NotImplementedError
+
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
+        """Return what `solve` lowers."""
+        raise NotImplementedError
+
+
+class GradientSmoother(Smoother):
+    """Accelerated projected gradient, whose momentum starts anew when the energy rises."""
+
+    @classmethod
+    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
+        """Return that at which the graph's part of the energy is a share of the weights."""
+        cut = cls(graph, 1.0).energy(memberships, np.zeros_like(memberships))
+        cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
+        return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
+
+    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
+        """Return the same, with each row without edges where it is best: in the nearest cluster.
+
+        Far from all centroids, where the kernel vanishes, a gradient would not take it there.
+        """
+        isolated = self.graph.isolated
+        if len(isolated) == 0:
+            return memberships
+        memberships = memberships.copy()
+        memberships[isolated] = one_hot(_nearest(dataset, isolated, centroids), len(centroids))
+        return memberships
+
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
+        """Return the memberships of least energy, to a tolerance, and their energy."""
+        graph, rate = self.graph, self.graph.rate / self.smoothing
+        now, before, following = memberships.copy(), memberships.copy(), np.empty_like(memberships)
+        products, products_before = np.empty_like(now), np.empty_like(now)
+        products_next = np.empty_like(now)
+        energy = self._multiply(now, kernel_values, products)
+        products_before[:] = products
+        pace, momentum = 1.0, 0.0
+        for _ in range(MOST_SMOOTHINGS):
+            graph.core.descend(
+                memberships=now,
+                before=before,
+                products=products,
+                products_before=products_before,
+                kernel_values=kernel_values,
+                degrees=graph.degrees,
+                smoothing=self.smoothing,
+                rate=rate,
+                momentum=momentum,
+                out=following,
+            )
+            lower = self._multiply(following, kernel_values, products_next)
+            if lower > energy and momentum > 0.0:
+                pace, momentum = 1.0, 0.0
+                continue
+            change = energy - lower
+            if lower <= energy:
+                before, now, following = now, following, before
+                products_before, products, products_next = products, products_next, products_before
+                energy = lower
+            if change <= ENERGY_TOLERANCE * abs(energy):
+                break
+            faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * pace * pace))
+            pace, momentum = faster, (pace - 1.0) / faster
+        return now, energy
+
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
+        """Return smoothing tr(Z' L Z) - sum z g."""
+        return self._multiply(memberships, kernel_values, np.empty_like(memberships))
+
+    def _multiply(self, memberships: Doubles, kernel_values: Doubles, products: Doubles) -> float:
+        return self.graph.core.multiply(
+            memberships, kernel_values, smoothing=self.smoothing, out=products
+        )
+
+
+class BoundSmoother(Smoother):
+    """The softmax update, which bounds the energy from above at each step."""
+
+    start_share = 1e-3  # a damped step never leaves 0
+
+    @classmethod
+    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
+        """Return that at which neighbours weigh enough beside the entropy, whose weight is 1."""
+        degree = float(graph.degrees.mean())
+        return SMOOTH_DEGREE / degree if degree > 0 else 1.0
+
+    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
+        """Return memberships at which the update stands still, to a tolerance.
+
+        Where a step raises the energy, as joined rows that change places may, a damped one is taken
+        in its place, and so from there on.
+        """
+        now = memberships.copy()
+        before, following = np.empty_like(now), np.empty_like(now)
+        energy, damping = np.inf, 0.0
+        for _ in range(MOST_SMOOTHINGS):
+            lower = self._update(now, kernel_values, damping, following)
+            if lower > energy:
+                if damping > 0.0:  # rounding is all that is left
+                    break
+                damping = self.smoothing * float(self.graph.degrees.max())
+                self._update(before, kernel_values, damping, now)
+                continue
+            if energy - lower <= ENERGY_TOLERANCE * abs(lower):
+                return now, lower
+            energy = lower
+            before, now, following = now, following, before
+        return before, energy
+
+    def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
+        """Return sum z log z - sum z g - smoothing / 2 sum_nm w_nm z_n . z_m."""
+        return self._update(memberships, kernel_values, 0.0, np.empty_like(memberships))
+
+    def _update(
+        self, memberships: Doubles, kernel_values: Doubles, damping: float, following: Doubles
+    ) -> float:
+        return self.graph.core.soften(
+            memberships, kernel_values, smoothing=self.smoothing, damping=damping, out=following
+        )
+
+
+SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
+
+
+def follow_soft(
+    dataset: Dataset,
+    smoother: Smoother,
+    centroids: Centers,
+    memberships: Doubles,
+    bandwidths: npt.NDArray[np.float64],
+    *,
+    kernel: int,
+    path_iter: int,
+    max_iter: int,
+    tol: float,
+) -> Iterator[State]:
+    """Yield the state at each of the decreasing `bandwidths`, each started from the last.
+
+    At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
+    """
+    for number, bandwidth in enumerate(bandwidths, start=1):
+        state = solve_soft(
+            dataset,
+            smoother,
+            centroids,
+            memberships,
+            float(bandwidth),
+            kernel=kernel,
+            max_iter=max_iter if number == len(bandwidths) else path_iter,
+            tol=tol,
+        )
+        assert state.memberships is not None
+        centroids, memberships = state.centroids, state.memberships
+        yield state
+
+
+def solve_soft(
+    dataset: Dataset,
+    smoother: Smoother,
+    centroids: Centers,
+    memberships: Doubles,
+    bandwidth: float,
+    *,
+    kernel: int,
+    max_iter: int,
+    tol: float,
+) -> State:
+    """Move centroids and smooth memberships in turn, until no centroid moves `tol` bandwidths.
+
+    L of the state is the energy with its sign turned.
+    """
+    inverse = inverse_square(bandwidth)
+    kernel_values = np.empty_like(memberships)
+    history: list[float] = []
+    residual = np.inf
+    while len(history) < max_iter and residual > tol * bandwidth:
+        start = centroids
+        for _ in range(MOST_MODE_STEPS):
+            moved = dataset.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
+            move = largest_move(centroids, moved)
+            centroids = moved
+            if move <= tol * bandwidth:
+                break
+        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
+        memberships = smoother.start(dataset, centroids, memberships)
+        memberships, energy = smoother.solve(memberships, kernel_values)
+        history.append(-energy)
+        residual = largest_move(start, centroids)
+    labels = hard_labels(dataset, centroids, memberships)
+    sums = dataset.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+    return State(
+        bandwidth=bandwidth,
+        centroids=centroids,
+        objective=history[-1] / sums.weight,
+        inertia=sums.inertia,
+        counts=np.bincount(labels, minlength=len(centroids)),
+        nearest=sums.nearest,
+        unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
+        n_iter=len(history),
+        residual=residual,
+        converged=residual <= tol * bandwidth,
+        labels=labels,
+        memberships=memberships,
+        history=tuple(history),
+    )
+
+
+def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
+    """Return the memberships of rows that are in one cluster each."""
+    return np.asarray(np.eye(n_clusters)[labels])
+
+
+def hard_labels(
+    dataset: Dataset, centroids: Centers, memberships: Doubles
+) -> npt.NDArray[np.int32]:
+    """Return the cluster that each row belongs to most; of several, the nearest."""
+    labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
+    most = memberships == memberships.max(axis=1, keepdims=True)
+    tied = np.flatnonzero(most.sum(axis=1) > 1)
+    if len(tied):
+        labels[tied] = _nearest(dataset, tied, centroids, among=most[tied])
+    return labels
+
+
+def _nearest(
+    dataset: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+) -> npt.NDArray[np.intp]:
+    """Return the nearest centroid of some rows, of those `among` which it is sought."""
+    with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
+        distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
+    return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

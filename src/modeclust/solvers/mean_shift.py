@@ -1,0 +1,489 @@
+"""Mean-shift: points ascend the kernel density of all rows until they reach its modes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import radius_neighbors_graph
+
+from modeclust import _core
+from modeclust.kernels import EPANECHNIKOV
+from modeclust.solvers.neighbors import openmp_threads
+from modeclust.solvers.solve import inverse_square
+
+Points = npt.NDArray[np.float64]
+Vector = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+# Points that ascend together: at most MAX_POINTS, with MAX_NUMBERS coordinates in all, but at least
+# MIN_POINTS.
+MAX_POINTS, MAX_NUMBERS, MIN_POINTS = 16384, 2**21, 8
+# Rows left out of a sum contribute less than this share of it.
+NEGLIGIBLE = 1e-10
+# Two trajectories in the same cell, CELL bandwidths wide, are joined if both are about to arrive:
+# their steps are shorter than ABOUT_TO_ARRIVE bandwidths.
+CELL, ABOUT_TO_ARRIVE = 1e-3, 0.03
+# A trajectory creeps if its steps are shorter than CREEPING bandwidths and shrink at a steady rate
+# r, to within STEADY (1 - r). Its steps are then made up to LONGEST times as long, but no longer
+# than CREEPING bandwidths.
+CREEPING, STEADY, LONGEST = 0.1, 0.5, 50.0
+# Modes are told from saddles by an ascent that starts this many bandwidths away.
+NUDGE = 1e-3
+# Factor between the bandwidths at which modes are counted.
+WIDER = 1.2
+NARROWEST = 1e-6
+# The search starts where there are FEW to MANY times the wanted number of modes, by an estimate, or
+# where bandwidths with more and with fewer modes differ by less than the factor NARROW_ENOUGH.
+FEW, MANY, NARROW_ENOUGH = 2, 8, 1.005
+# If that was too large a bandwidth, the next is smaller by this factor.
+FINER = 1.01
+# Bandwidths are tried down to this share of the first.
+SMALLEST = 1e-12
+
+
+@dataclass(frozen=True)
+class Density:
+    """The kernel density of a dataset at one bandwidth, divided by the sum of the weights."""
+
+    rows: _core.DensityRows
+    n_rows: int
+    kernel: int
+    bandwidth: float
+    weight: float  # the sum of all
+    precision: float  # the largest 1 / s^2
+    spread: float  # see `weight_spread`
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the density has slopes everywhere.
+
+        With the Epanechnikov kernel it consists of paraboloids: each trajectory ends on a peak
+        after few steps, and the next peak may be very near.
+        """
+        return self.kernel != EPANECHNIKOV
+
+    def at(self, bandwidth: float) -> "Density":
+        """Return the density at another bandwidth."""
+        return replace(self, bandwidth=bandwidth)
+
+    def shift(self, points: Points, reach: Vector) -> tuple[Points, Vector, Vector]:
+        """Return the points after one mean-shift step, and density and smallest t before it."""
+        sums = self.rows.shift_sums(
+            points,
+            kernel=self.kernel,
+            inverse_squared_bandwidth=inverse_square(self.bandwidth),
+            nearest=reach,
+            negligible=min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.n_rows), 600.0),
+        )
+        moved = _core.means(sums.totals, sums.mass, points)
+        # Of equal rows it is 1, but for rounding.
+        return moved, np.minimum(sums.density / self.weight, 1.0), sums.smallest
+
+    def reach_after(self, reach: Vector, moves: Vector) -> Vector:
+        """Return an upper bound on the smallest t at points after moves of these lengths."""
+        after: Vector = np.sqrt(reach) + moves / self.bandwidth * np.sqrt(self.precision)
+        with np.errstate(over="ignore"):  # infinity is a bound
+            return after * after
+
+
+class Ascent(NamedTuple):
+    """Where trajectories ended."""
+
+    points: Points  # (M, D)
+    density: Vector  # (M,)
+    converged: npt.NDArray[np.bool_]  # (M,)
+    n_iter: int  # of the longest trajectory
+
+
+class Modes(NamedTuple):
+    """The modes that were reached, the densest first."""
+
+    points: Points  # (C, D)
+    density: Vector  # (C,)
+    labels: Indices  # (M,) the mode of each seed
+    converged: bool
+    n_iter: int
+
+
+class Limits(NamedTuple):
+    """When a trajectory ends, and which ends are merged into one mode; both in bandwidths."""
+
+    tol: float
+    max_iter: int
+    merge_radius: float
+
+
+def find_modes(
+    density: Density, seeds: Iterator[Points], limits: Limits, rng: np.random.RandomState
+) -> Modes:
+    """Ascend from all seeds, which come in parts, and return the modes that they reach."""
+    points, densities, labels = [], [], []
+    converged, n_iter, n_found = True, 0, 0
+    radius = density.bandwidth * limits.merge_radius
+    for ends in map(partial(ascend, density, limits=limits), seeds):
+        group, first = _group(ends.points, ends.density, radius)
+        points.append(ends.points[first])
+        densities.append(ends.density[first])
+        labels.append(n_found + group)
+        n_found += len(first)
+        converged &= bool(ends.converged.all())
+        n_iter = max(n_iter, ends.n_iter)
+    found, values = np.concatenate(points), np.concatenate(densities)
+    if density.is_smooth:
+        found, values = _leave_saddles(density, found, values, limits, rng)
+    group, first = _group(found, values, radius)  # the densest first
+    reached = values[first] > 0
+    if not reached.all() and reached.any():
+        # The kernel reaches no row from the others: they get the nearest mode.
+        group = nearest_mode(found[first], found[first[reached]], 0.0)[group]
+        first = first[reached]
+    return Modes(found[first], values[first], group[np.concatenate(labels)], converged, n_iter)
+
+
+def ascend(density: Density, seeds: Points, limits: Limits, *, join: bool = True) -> Ascent:
+    """Move each seed by mean-shift until its step is below `tol` bandwidths.
+
+    Steps that shrink at a steady rate are made longer, by the sum of all steps that would follow.
+    If the density is lower there, the point returns to where the plain step had led. So the density
+    never falls along a trajectory.
+
+    A trajectory that is about to arrive and comes to a point that another one has passed is joined
+    to that one, and shares its end, provided that the other one only slowed down from there on:
+    then there was no saddle between the two.
+    """
+    if len(seeds) == 0:
+        return Ascent(seeds, np.empty(0), np.empty(0, bool), 0)
+    trajectories = _Trajectories(density, seeds)
+    joins = _Joins(density.bandwidth, len(seeds))
+    for n_iter in range(1, limits.max_iter + 1):
+        trajectories.step(limits.tol)
+        if join and density.is_smooth:
+            trajectories.leave(joins.find(trajectories, n_iter))
+        if len(trajectories.active) == 0:
+            break
+    points, densities, converged = trajectories.points, trajectories.density, trajectories.converged
+    heads, parted = joins.heads(trajectories.quickened)
+    if len(parted):
+        alone = ascend(density, points[parted], limits, join=False)
+        points[parted], densities[parted] = alone.points, alone.density
+        converged[parted] = alone.converged
+        n_iter += alone.n_iter
+    return Ascent(points[heads], densities[heads], converged[heads], n_iter)
+
+
+class _Trajectories:
+    """All trajectories of one call; those that go on are `active`."""
+
+    def __init__(self, density: Density, seeds: Points) -> None:
+        n = len(seeds)
+        self._kde = density
+        self.points = seeds.copy()
+        self.density = np.full(n, -np.inf)
+        self.converged = np.zeros(n, bool)
+        self.quickened = np.zeros(n, dtype=np.int64)  # the last iteration that sped up
+        self._n_iter = 0
+        self.active = np.arange(n)
+        # Of the active ones:
+        self._reach = np.full(n, np.inf)
+        self._plain = self.points.copy()  # where the last plain step led
+        self._step = np.zeros_like(seeds)  # the last plain step
+        self._factor = np.ones(n)  # how much longer than it the last step was
+        self._rate = np.full(n, np.nan)
+        self.lengths = np.full(n, np.inf)
+
+    def step(self, tol: float) -> None:
+        """Do one step with all active trajectories; those that arrive become inactive."""
+        self._n_iter += 1
+        bandwidth = self._kde.bandwidth
+        here = self.points[self.active]
+        moved, density, reach = self._kde.shift(here, self._reach)
+        # A plain step never does, but for rounding.
+        fell = (self._factor > 1.0) & (density < self.density[self.active])
+        rose = ~fell
+        step = moved - here
+        lengths = _lengths(step)
+        self.density[self.active[rose]] = density[rose]
+        self.quickened[self.active[rose & (lengths > self.lengths)]] = self._n_iter
+        rate = self._shrinkage(step)
+        steady = np.abs(rate - self._rate) < STEADY * (1.0 - rate)
+        creeps = rose & steady & (rate > 0.0) & (lengths < CREEPING * bandwidth)
+        creeps &= self._kde.is_smooth
+        # Not so long that it could lead to another mode.
+        most = np.clip(CREEPING / np.maximum(lengths / bandwidth, 1e-30), 1.0, LONGEST)
+        factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
+        target = here + factor[:, None] * step
+        target[fell] = self._plain[fell]
+        arrived = rose & (lengths <= tol * bandwidth)
+        self.converged[self.active[arrived]] = True
+        # A plain step ends among the rows, which a longer one or a nudge may have left.
+        self.points[self.active] = np.where(arrived[:, None], moved, target)
+        moves = _lengths(target - here)
+        self._reach = self._kde.reach_after(reach, moves)
+        self._plain, self._step = moved, step
+        self._factor = factor
+        # After a fall the next plain step has none before it to be compared with.
+        self._rate = np.where(rose, rate, np.nan)
+        self.lengths = np.where(rose, lengths, np.inf)
+        self._step[fell] = 0.0
+        self.leave(arrived)
+
+    def _shrinkage(self, step: Points) -> Vector:
+        """Return by what factor plain steps shrink."""
+        squares = np.einsum("md,md->m", self._step, self._step)
+        along = np.einsum("md,md->m", self._step, step)
+        shrunk = np.divide(along, squares, out=np.full_like(along, np.nan), where=squares > 1e-280)
+        return np.asarray(1.0 - (1.0 - shrunk) / self._factor)
+
+    def leave(self, some: npt.NDArray[np.bool_]) -> None:
+        """Make some of the active trajectories inactive."""
+        if not np.any(some):
+            return
+        stay = ~some
+        self.active = self.active[stay]
+        for name in ("_reach", "_plain", "_step", "_factor", "_rate", "lengths"):
+            setattr(self, name, getattr(self, name)[stay])
+
+
+class _Joins:
+    """Which trajectories came to a point that another one had passed."""
+
+    def __init__(self, bandwidth: float, n_trajectories: int) -> None:
+        self._bandwidth = bandwidth
+        self._passed: dict[bytes, tuple[int, int]] = {}  # the trajectory, and when it passed
+        self._other = np.arange(n_trajectories)  # the trajectory that each one joined, or itself
+        self._when = np.zeros(n_trajectories, dtype=np.int64)  # when the other had passed there
+
+    def find(self, trajectories: _Trajectories, n_iter: int) -> npt.NDArray[np.bool_]:
+        """Note where the active trajectories are; return which of them joined another one."""
+        joined = np.zeros(len(trajectories.active), bool)
+        near = np.flatnonzero(trajectories.lengths < ABOUT_TO_ARRIVE * self._bandwidth)
+        cells = _cells(trajectories.points[trajectories.active[near]], CELL * self._bandwidth)
+        for index, cell in zip(near, cells, strict=True):
+            trajectory = int(trajectories.active[index])
+            other, when = self._passed.setdefault(cell.tobytes(), (trajectory, n_iter))
+            if self._head(other) != trajectory:
+                self._other[trajectory], self._when[trajectory] = other, when
+                joined[index] = True
+        return joined
+
+    def _head(self, trajectory: int) -> int:
+        """Return the trajectory that continues for this one."""
+        while self._other[trajectory] != trajectory:
+            trajectory = self._other[trajectory]
+        return trajectory
+
+    def heads(self, quickened: npt.NDArray[np.int64]) -> tuple[Indices, Indices]:
+        """Return whose end each trajectory shares, and which ones must continue alone."""
+        joined = self._other != np.arange(len(self._other))
+        parted = joined & (quickened[self._other] > self._when)
+        while np.any(more := joined & parted[self._other] & ~parted):
+            parted |= more
+        self._other[parted] = np.flatnonzero(parted)
+        heads = self._other
+        while not np.array_equal(heads[heads], heads):
+            heads = heads[heads]
+        return heads, np.flatnonzero(parted)
+
+
+def _lengths(steps: Points) -> Vector:
+    lengths: Vector = np.sqrt(np.einsum("md,md->m", steps, steps))
+    return lengths
+
+
+def _leave_saddles(
+    density: Density, points: Points, values: Vector, limits: Limits, rng: np.random.RandomState
+) -> tuple[Points, Vector]:
+    """Move the ends of trajectories off saddles; return them with their density.
+
+    Each end is moved a little and ascends again: to the same mode, or away from a saddle.
+    """
+    nudges = rng.normal(size=points.shape)
+    nudges *= NUDGE * density.bandwidth / np.linalg.norm(nudges, axis=1, keepdims=True)
+    parts = map(partial(ascend, density, limits=limits), in_parts(points + nudges))
+    ends, densities = zip(*((part.points, part.density) for part in parts), strict=True)
+    again, new_density = np.concatenate(ends), np.concatenate(densities)
+    higher = new_density > values
+    return np.where(higher[:, None], again, points), np.maximum(new_density, values)
+
+
+def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Indices]:
+    """Return the group of each point, and the densest point of each group.
+
+    A point within `radius` of a denser one that leads a group belongs to that group.
+    """
+    # Most are all but equal: those in one small cell are one before any are compared.
+    width = radius / (2.0 * np.sqrt(points.shape[1]))
+    known: dict[bytes, int] = {}  # quicker than sorting cells of many coordinates
+    cells = (cell.tobytes() for cell in _cells(points, width))
+    cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
+    densest = _densest(cell, density)
+    with openmp_threads():
+        near = sparse.csr_array(radius_neighbors_graph(points[densest], radius, include_self=True))
+    group = np.full(len(densest), -1, dtype=np.intp)
+    first: list[np.intp] = []
+    for one in np.argsort(-density[densest], kind="stable"):
+        if group[one] < 0:
+            others = near.indices[near.indptr[one] : near.indptr[one + 1]]
+            group[others[group[others] < 0]] = len(first)
+            group[one] = len(first)  # which is not within any radius of itself, by rounding
+            first.append(densest[one])
+    return group[cell], np.array(first)
+
+
+def nearest_mode(points: Points, modes: Points, radius: float) -> Indices:
+    """Return the first mode within `radius` of each point, or else the nearest."""
+    labels = np.empty(len(points), dtype=np.intp)
+    for begin in range(0, len(points), 1024):
+        some = slice(begin, begin + 1024)
+        distances = cdist(points[some], modes)
+        within = distances <= radius
+        labels[some] = np.where(within.any(axis=1), within.argmax(axis=1), distances.argmin(axis=1))
+    return labels
+
+
+def _densest(group: Indices, density: Vector) -> Indices:
+    """Return the densest member of each group."""
+    order = np.lexsort((np.arange(len(group)), -density, group))
+    _, first = np.unique(group[order], return_index=True)
+    return order[first]
+
+
+def _cells(points: Points, width: float) -> Points:
+    """Return the grid cell of each point."""
+    with np.errstate(over="ignore"):
+        return np.floor(points / width) + 0.0  # without -0.0, which has other bits
+
+
+class ModesAtBandwidth(NamedTuple):
+    """A bandwidth and the modes at it; their labels are those of the seeds."""
+
+    bandwidth: float
+    modes: Modes
+
+
+def merge_modes(
+    density: Density,
+    found: ModesAtBandwidth,
+    bandwidth: float,
+    limits: Limits,
+    rng: np.random.RandomState,
+) -> ModesAtBandwidth:
+    """Return the modes at a larger bandwidth, reached from those of `found`; some merge."""
+    seeds = in_parts(found.modes.points)
+    return ModesAtBandwidth(bandwidth, find_modes(density.at(bandwidth), seeds, limits, rng))
+
+
+def in_parts(seeds: Any) -> Iterator[Any]:
+    """Yield dense or CSR seeds in parts, which ascend together."""
+    size = min(max(MIN_POINTS, MAX_NUMBERS // seeds.shape[1]), MAX_POINTS)
+    for first in range(0, seeds.shape[0], size):
+        yield seeds[first : first + size]
+
+
+class NoBandwidthError(Exception):
+    """No bandwidth gives the wanted number of modes; has the nearest counts on both sides."""
+
+    def __init__(self, lower: tuple[float, int], upper: tuple[float, int]) -> None:
+        super().__init__(lower, upper)
+        self.lower, self.upper = lower, upper
+
+
+def find_bandwidth(
+    n_modes: int,
+    start: float,
+    search: Callable[[float], Modes],
+    merge_modes_at: Callable[[ModesAtBandwidth, float], ModesAtBandwidth],
+    estimate_count: Callable[[float], float] | None = None,
+) -> ModesAtBandwidth:
+    """Return the modes, from all seeds, at a bandwidth where there are `n_modes`.
+
+    `search` finds the modes from all seeds at a bandwidth. `merge_modes_at` finds those that the
+    modes of a smaller bandwidth move to, which is quick; their number never grows.
+    `estimate_count` estimates the number of modes from some of the seeds, and so where to start.
+    """
+    narrower = 2.0
+    if estimate_count is not None:
+        start, narrower = _start_with_about(n_modes, start, estimate_count), FINER
+    low = _modes_with_at_least(n_modes, start, narrower, search)
+    high = None
+    while True:
+        n_low = len(low.modes.points)
+        if n_low == n_modes:
+            return low
+        if high is not None and high.bandwidth < low.bandwidth * (1.0 + NARROWEST):
+            raise NoBandwidthError((low.bandwidth, n_low), (high.bandwidth, len(high.modes.points)))
+        bandwidth = (
+            low.bandwidth * WIDER
+            if high is None
+            else float(np.sqrt(low.bandwidth * high.bandwidth))
+        )
+        found = merge_modes_at(low, bandwidth)
+        n_found = len(found.modes.points)
+        if n_found == n_modes:
+            # All seeds may reach modes that were not there at smaller bandwidths.
+            found = ModesAtBandwidth(bandwidth, search(bandwidth))
+            n_found = len(found.modes.points)
+        if n_found >= n_modes:
+            low = found
+        else:
+            high = found
+
+
+def _start_with_about(
+    n_modes: int, start: float, estimate_count: Callable[[float], float]
+) -> float:
+    """Return a bandwidth with more than `n_modes` modes, by estimates, but not many more.
+
+    In many dimensions nearly every row becomes a mode of its own within a narrow range of
+    bandwidths, below which a search from all seeds takes long.
+    """
+    low, high, n_low = start, np.inf, estimate_count(start)
+    if n_low >= n_modes:
+        return start
+    while n_low < FEW * n_modes:
+        low, high = low / 2.0, low
+        if low < SMALLEST * start:
+            return start
+        n_low = estimate_count(low)
+    while n_low > MANY * n_modes and low * NARROW_ENOUGH < high < np.inf:
+        middle = float(np.sqrt(low * high))
+        n_middle = estimate_count(middle)
+        if n_middle < FEW * n_modes:
+            high = middle
+        else:
+            low, n_low = middle, n_middle
+    return low
+
+
+def estimated_count(modes: Modes, n_seeds: int) -> float:
+    """Return about how many modes `n_seeds` would reach, by those that some of them did.
+
+    Modes that one alone has reached are taken to be as frequent among all: those of lone rows are.
+    """
+    alone = int(np.sum(np.bincount(modes.labels) == 1))
+    return float(len(modes.points) - alone + alone * n_seeds / len(modes.labels))
+
+
+def _modes_with_at_least(
+    n_modes: int, start: float, narrower: float, search: Callable[[float], Modes]
+) -> ModesAtBandwidth:
+    """Return the modes at `start`, or at a smaller bandwidth where there are so many.
+
+    It becomes smaller by the factor `narrower` first, and by twice its exponent each time up to 2.
+    """
+    bandwidth = start
+    first = found = ModesAtBandwidth(bandwidth, search(bandwidth))
+    while len(found.modes.points) < n_modes:
+        bandwidth /= narrower
+        narrower = min(narrower**2, 2.0)
+        if bandwidth < SMALLEST * start:
+            raise NoBandwidthError(
+                (found.bandwidth, len(found.modes.points)), (start, len(first.modes.points))
+            )
+        found = ModesAtBandwidth(bandwidth, search(bandwidth))
+    return found

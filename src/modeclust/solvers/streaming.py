@@ -1,0 +1,117 @@
+r"""K-modes of a stream: of all batches, only sufficient statistics of each cluster are kept.
+
+A profile G is convex, and so lies above its tangents. With the label of a row and the centroid
+b as they were when it was read, and w = q g(|x - b|^2 / (sigma s)^2) / s^2 its weight there,
+
+    q G(|x - c|^2 / (sigma s)^2)  >=  a constant - w |x - c|^2 (up to one factor for all rows)
+
+for every c, with equality at b. Such parabolas of many rows add up to one for each cluster,
+which the sums of a mode step, of w and of w x, describe in full: the sufficient statistics.
+
+A batch is fitted together with these statistics: the objective is L of the batch plus the
+discounted parabolas of all rows before. That is K-modes in which the statistics take part in every
+mode step, as one more block of rows with fixed weights. So `solve` is used as it is, and no
+iteration lowers the objective. Then the batch becomes parabolas too, at the new centroids. Older
+parabolas touch the objective at older centroids; the discount removes their influence.
+
+This is stochastic majorisation-minimisation (Mairal, 2013), of which on-line EM (Cappé &
+Moulines, 2009) and on-line K-means, here that of an infinite bandwidth, are other cases.
+"""
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.data.dataset import Dataset
+from modeclust.data.mode_pass import ModePass, ModeSums
+from modeclust.solvers.solve import Centers, State, inverse_square, restate, solve
+
+# The statistics of n rows are multiplied by (n / (n + m))^DISCOUNT when m more come. After n rows,
+# an initial error has shrunk by n^(-(1 + DISCOUNT) (1 - r)), where r < 1 is the factor of one mode
+# step: without a discount this is slow if clusters are wide compared with the bandwidth. In return,
+# the rows count as (1 + 2 DISCOUNT) / (1 + DISCOUNT)^2 = 5/9 of them.
+DISCOUNT = 2.0
+# The sums of a cluster without new rows are set to 0 below this, before they underflow.
+NEGLIGIBLE_MASS = 1e-250
+
+
+@dataclass(frozen=True, eq=False)
+class SufficientStatistics:
+    """The discounted sums of all rows seen; `ModeSums` explains mass and reference."""
+
+    centers: Centers  # (K, D) the sum of weight x over the mass; the centroid where that is 0
+    mass: npt.NDArray[np.float64]  # (K,)
+    reference: npt.NDArray[np.float64]  # (K,)
+    weight: float  # sum of q of all rows, not discounted
+    scale: float = 1.0  # the local scale that counts as 1 in these sums
+
+    def discounted(self, weight: float, half_life: float) -> Self:
+        """Return the statistics as they count when rows of this total weight follow."""
+        by_length = (self.weight / (self.weight + weight)) ** DISCOUNT
+        mass = self.mass * min(by_length, 2.0 ** (-weight / half_life))
+        mass[mass < NEGLIGIBLE_MASS] = 0.0
+        return replace(self, mass=mass, reference=np.where(mass > 0, self.reference, np.inf))
+
+    def sums(self, kernel: int) -> ModeSums:
+        """Return the statistics as the sums of a pass."""
+        sums = ModeSums.zeros(kernel, *self.centers.shape)
+        sums.reference[:] = self.reference
+        sums.mass[:] = self.mass
+        sums.totals[:] = self.mass[:, None] * self.centers
+        return sums
+
+
+class DatasetWithStatistics:
+    """A dataset, and the sums of earlier rows, which are added in each pass."""
+
+    def __init__(self, statistics: ModeSums, dataset: Dataset) -> None:
+        self._statistics = statistics
+        self._dataset = dataset
+
+    def run(self, pass_: ModePass) -> ModeSums:
+        """Run a pass over the dataset, and return its sums with those of the earlier rows."""
+        sums = copy.deepcopy(self._statistics)
+        sums.merge(self._dataset.run(pass_))
+        return sums
+
+
+def update(
+    dataset: Dataset,
+    weight: float,
+    statistics: SufficientStatistics,
+    bandwidth: float,
+    *,
+    kernel: int,
+    half_life: float,
+    max_iter: int,
+    mean_shift_iter: int,
+    tol: float,
+) -> tuple[State, SufficientStatistics]:
+    """Fit a batch of rows, of this total weight, together with the statistics of earlier rows.
+
+    Returns the state that a pass over the batch alone measures at the new centroids, and the
+    statistics with the batch included.
+    """
+    sums = statistics.discounted(weight, half_life).sums(kernel)
+    state = solve(
+        DatasetWithStatistics(sums, dataset),
+        statistics.centers,
+        bandwidth,
+        kernel=kernel,
+        max_iter=max_iter,
+        mean_shift_iter=mean_shift_iter,
+        tol=tol,
+    )
+    batch = dataset.run(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
+    sums.merge(batch)
+    updated = replace(
+        statistics,
+        centers=sums.moved(state.centroids),
+        mass=sums.mass,
+        reference=sums.reference,
+        weight=statistics.weight + weight,
+    )
+    return restate(state, state.centroids, batch), updated

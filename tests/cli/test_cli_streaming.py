@@ -1,0 +1,485 @@
+"""The command line on data that is not read at once: the same files, in less memory."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import command
+import numpy as np
+import polars as pl
+import pytest
+from command import invoke
+from polars.testing import assert_frame_equal
+from sklearn.datasets import make_blobs
+
+import modeclust
+from modeclust.cli import streams
+from modeclust.cli.formats import STREAMERS, TABLES, WRITERS
+from modeclust.cli.tables import read_table, write_labels
+from modeclust.data import machine
+from modeclust.estimators.load import read_model
+
+da = pytest.importorskip("dask.array")
+
+X, KINDS = make_blobs(2400, 3, centers=3, cluster_std=2.0, random_state=1)
+FRAME = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
+    kind=pl.Series([f"kind {k}" for k in KINDS]), w=pl.Series(np.arange(2400) % 4)
+)
+QUICK = ["-k", "3", "--bandwidth", "1", "--n-bandwidths", "3", "--n-init", "2"]
+BESIDE = ["--label-column", "kind", "--weight-column", "w"]
+IDS = [f"row {i}" for i in range(2400)]
+N_PARTS = 12
+
+refused = partial(command.refused, may_note=True)
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """Run commands in a folder with data in it, in small chunks."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(streams, "CHUNK_BYTES", 8 * 5 * 170)
+    FRAME.write_parquet("one.parquet", row_group_size=500)
+    write_parts()
+    return tmp_path
+
+
+def write_parts():
+    Path("parts").mkdir()
+    size = len(FRAME) // N_PARTS
+    for part in range(N_PARTS):
+        FRAME[part * size : (part + 1) * size].write_parquet(f"parts/part.{part}.parquet")
+    for name in ("_SUCCESS", "_metadata", ".part.0.parquet.crc"):
+        Path("parts", name).write_bytes(b"")
+
+
+def write_zarr(path):
+    zarr = pytest.importorskip("zarr")
+    group = zarr.open_group(path, mode="w")
+    for name, values in (("x", X), ("kind", KINDS), ("w", FRAME["w"].to_numpy())):
+        group.create_array(name, data=values, chunks=(500, *values.shape[1:]))
+
+
+def write_hdf5(path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        file["x"], file["w"] = X, FRAME["w"].to_numpy()
+        file["kind"] = FRAME["kind"].to_list()
+
+
+def written(folder):
+    """Return what `fit` wrote: numbers, and the rest as text."""
+    folder = Path(folder)
+    (labels,) = folder.glob("labels.*")
+    report = json.loads((folder / "report.json").read_text())
+    return {
+        "labels": read_table(labels, stream=False).X.ravel(),
+        "model": read_model(folder / "model.npz").model,
+        "centers": pl.read_csv(folder / "centers.csv"),
+        "path": pl.read_csv(folder / "path.csv"),
+        "report": report,
+    }
+
+
+def assert_same_files(ours, theirs):
+    """Assert that two fits wrote the same, but for rounding."""
+    np.testing.assert_array_equal(ours["labels"], theirs["labels"])
+    for name in ("centers", "path"):
+        assert_frame_equal(ours[name], theirs[name], rel_tol=1e-9, abs_tol=1e-9)
+    for name in ("labels_", "counts_", "exemplar_indices_"):
+        np.testing.assert_array_equal(
+            getattr(ours["model"], name), getattr(theirs["model"], name), name
+        )
+    for name in ("n_rows", "n_features", "feature_names", "class_names", "labels", "exemplars"):
+        assert ours["report"].get(name) == theirs["report"].get(name), name
+
+
+@pytest.mark.parametrize("data", ["one.parquet", "parts"])
+@pytest.mark.parametrize("options", [[], ["--standardize", *BESIDE]], ids=["plain", "all"])
+def test_a_streamed_fit_writes_what_one_in_memory_writes(data, options):
+    options = [*QUICK, *(options or ["--columns", "c,a"])]
+    read = invoke("fit", "one.parquet", *options, "-o", "read", "--json")
+    streamed = invoke("fit", data, *options, "-o", "streamed", "--stream", "--json")
+    assert read.stderr == ""
+    assert re.fullmatch(rf"note: {data} is streamed .* MB of numbers.* 25% .*\n", streamed.stderr)
+    ours, theirs = json.loads(streamed.stdout), json.loads(read.stdout)
+    assert ours["clusters"] == [
+        cluster | {"moved": pytest.approx(cluster["moved"])} for cluster in theirs["clusters"]
+    ]
+    assert ours["files"] == theirs["files"]
+    assert_same_files(written("streamed"), written("read"))
+    info = [json.loads(invoke("info", folder, "--json").stdout) for folder in ("read", "streamed")]
+    assert info[0]["counts"] == info[1]["counts"]
+    assert info[0]["classes"] == info[1]["classes"]
+    assert info[0]["scales"] == pytest.approx(info[1]["scales"])
+
+
+@pytest.mark.parametrize("ending", [".zarr", ".h5", ".npy"])
+def test_arrays_are_streamed(ending):
+    {".zarr": write_zarr, ".h5": write_hdf5, ".npy": lambda path: np.save(path, X)}[ending](
+        f"x{ending}"
+    )
+    options = [*QUICK, "--standardize", *(BESIDE if ending != ".npy" else [])]
+    for folder, way in (("streamed", "--stream"), ("read", "--no-stream")):
+        invoke("fit", f"x{ending}", *options, "-o", folder, way)
+    assert_same_files(written("streamed"), written("read"))
+    labels = "labels.npy" if ending == ".npy" else "labels.parquet"
+    assert Path("streamed", labels).exists()
+    invoke("predict", "read", f"x{ending}", "-o", "new.parquet", "--stream")
+    np.testing.assert_array_equal(
+        pl.read_parquet("new.parquet")["label"], written("read")["labels"]
+    )
+
+
+@pytest.mark.parametrize("part", ["x", "kind", "w"])
+@pytest.mark.parametrize("ending", [".zarr", ".h5"])
+def test_a_damaged_chunk_is_told_of_its_file(ending, part):
+    path = Path(f"x{ending}")
+    if ending == ".zarr":
+        write_zarr(path)
+        chunk = max((path / part / "c").rglob("*"), key=lambda file: file.is_file())
+    else:
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(path, "w") as file:
+            for name, values in (("x", X), ("kind", KINDS.astype("S")), ("w", FRAME["w"])):
+                values = np.asarray(values)
+                file.create_dataset(name, data=values, chunks=True, fletcher32=True)
+            offset = file[part].id.get_chunk_info(0).byte_offset
+        chunk = path
+    content = bytearray(chunk.read_bytes())
+    content[0 if ending == ".zarr" else offset] ^= 1
+    chunk.write_bytes(content)
+    for way in ("--stream", "--no-stream"):
+        told = refused("fit", path, *QUICK, *BESIDE, "-o", "f", way)
+        assert f"'x{ending}' cannot be read as the {ending} file that its name says" in told
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_predicted_labels_are_streamed_in_every_format(ending):
+    invoke("fit", "one.parquet", *QUICK, "--columns", "a,b,c", "-o", "m")
+    done = invoke("predict", "m", "parts", "-o", f"l{ending}", "--stream", "--json")
+    model = modeclust.load("m/model.npz")
+    assert json.loads(done.stdout)["counts"] == model.counts_.tolist()
+    table = np.load("l.npz")["label"] if ending == ".npz" else read_table(f"l{ending}").X
+    np.testing.assert_array_equal(np.ravel(table), model.labels_)
+
+
+def test_ids_are_streamed_beside_the_labels_of_a_fit():
+    FRAME.with_columns(id=pl.Series(IDS)).write_parquet("ids.parquet")
+    options = ["--columns", "a,b,c", "--id-column", "id"]
+    for way in ("--stream", "--no-stream"):
+        invoke("fit", "ids.parquet", *QUICK, *options, way, "-o", way[2:])
+    streamed = pl.read_parquet("stream/labels.parquet")
+    assert_frame_equal(streamed, pl.read_parquet("no-stream/labels.parquet"))
+    assert streamed.columns == ["id", "label"]
+    assert streamed["id"].to_list() == IDS
+
+
+@pytest.mark.parametrize("ids", [IDS, list(range(2400))], ids=["text", "numbers"])
+def test_ids_are_streamed_in_every_format_that_has_room(ids):
+    FRAME.with_columns(id=pl.Series(ids)).write_parquet("ids.parquet")
+    model = modeclust.KModes(3, bandwidth=np.inf, n_init=1, random_state=0)
+    model.fit(FRAME.select("a", "b", "c")).save("m.npz")
+    for ending in TABLES:
+        output = f"l{ending}"
+        invoke("predict", "m.npz", "ids.parquet", "--id-column", "id", "-o", output, "--stream")
+        if ending == ".npz":
+            with np.load(output) as file:
+                assert (file["id"].tolist(), file["label"].tolist()) == (
+                    ids,
+                    model.labels_.tolist(),
+                )
+            continue
+        table = read_table(output, ["label"], label_column="id")
+        assert table.labels.tolist() == ids
+        np.testing.assert_array_equal(table.X.ravel(), model.labels_)
+
+
+def test_explore_streams():
+    invoke("explore", "parts", *QUICK, *BESIDE, "--stream", "--no-open", "-o", "page.html")
+    assert "kind 1" in Path("page.html").read_text()
+
+
+@pytest.mark.parametrize("ending", STREAMERS)
+def test_labels_that_cannot_be_made_leave_nothing(ending):
+    def fail(part):
+        raise ValueError("torn")
+
+    labels = da.zeros(100, chunks=10, dtype=np.int32).map_blocks(fail, dtype=np.int32)
+    with pytest.raises(ValueError, match="torn"):
+        write_labels(f"l{ending}", labels, 1)
+    assert not list(Path().glob("*l.*")) + list(Path().glob(".modeclust*"))
+
+
+def test_size_decides(monkeypatch):
+    asked = ["fit", "one.parquet", *QUICK, "--columns", "a,b", "--force"]
+    size = 2400 * 2 * 8
+    monkeypatch.setattr(machine, "memory", lambda: size / machine.SHARE_TO_READ)
+    assert invoke(*asked).stderr == ""
+    monkeypatch.setattr(machine, "memory", lambda: size / machine.SHARE_TO_READ - 8)
+    assert "streamed" in invoke(*asked).stderr
+    assert invoke(*asked, "--no-stream").stderr == ""
+
+
+@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
+def test_a_missing_class_is_told_by_its_row(way):
+    gaps = pl.Series([None if i in (900, 2000) else k for i, k in enumerate(KINDS.tolist())])
+    FRAME.with_columns(kind=gaps).write_parquet("gaps.parquet")
+    message = refused("fit", "gaps.parquet", *QUICK, "--label-column", "kind", way)
+    assert "Column 'kind' of 'gaps.parquet' has 2 missing values, first in row 901" in message
+
+
+def test_columns_of_every_kind_are_streamed_as_they_are_read():
+    n = 1000
+    frame = pl.DataFrame(
+        {
+            "single": np.arange(n, dtype=np.float32),
+            "whole": np.arange(n),
+            "flag": np.arange(n) % 2 == 0,
+            "text": [str(i / 2) for i in range(n)],
+            "kind": [f"kind {i % 3}" for i in range(n)],
+            "floats": np.arange(n) % 5 * 1.0,
+        }
+    )
+    frame.write_parquet("kinds.parquet")
+    for names, label in ((["single"], "whole"), (["whole", "text"], "kind"), (["flag"], "floats")):
+        ours = read_table(
+            "kinds.parquet", names, label, "single" if "whole" in names else None, stream=True
+        )
+        theirs = read_table("kinds.parquet", names, label, "single" if "whole" in names else None)
+        assert ours.X.numblocks[0] > 1
+        for lazy, values in zip(ours[:4], theirs[:4], strict=True):
+            if hasattr(lazy, "compute"):
+                np.testing.assert_array_equal(lazy.compute(), values)
+        assert ours.X.dtype == theirs.X.dtype
+
+
+def test_rows_stay_in_the_order_of_numbered_parts():
+    assert streams.scan_parquet(Path("parts"))._pieces[-1].file.name == "part.11.parquet"
+    np.testing.assert_array_equal(read_table("parts", ["a", "b", "c"]).X, X)
+    chunks = read_table("parts", ["a", "b", "c"], stream=True).X
+    np.testing.assert_array_equal(chunks.compute(), X)
+    assert chunks.numblocks[0] == -(-2400 * 3 * 8 // streams.CHUNK_BYTES)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what Dask calls in pandas
+def test_what_dask_writes_is_read():
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).sample(frac=1.0, random_state=0)
+    dd.from_pandas(frame, npartitions=11, sort=False).to_parquet("dask")
+    told = []
+    table = read_table("dask", stream=True, note=told.append)
+    np.testing.assert_array_equal(table.X.compute(), frame.to_numpy())
+    assert table.columns == ["a", "b", "c"]
+    assert "index is left out" in table.notices[0]
+    assert told[:-1] == list(table.notices)
+    assert "is streamed" in told[-1]
+
+
+def test_a_name_that_is_not_utf_8():
+    path = os.fsdecode(b"ros\xe9.parquet")
+    Path("one.parquet").rename(path)
+    for stream in (False, True):
+        rows = read_table(path, ["a", "b", "c"], stream=stream).X
+        np.testing.assert_array_equal(np.asarray(rows), X)
+
+
+class TestBadInput:
+    @pytest.fixture(params=["--stream", "--no-stream"])
+    def way(self, request):
+        return request.param
+
+    def test_a_missing_value_deep_in_a_part(self, way):
+        part = pl.read_parquet("parts/part.2.parquet")
+        part[7, "b"], part[9, "b"] = np.nan, np.inf
+        part.write_parquet("parts/part.2.parquet")
+        message = refused("fit", "parts", *QUICK, *BESIDE, way)
+        assert "Column 'b' of 'parts' has 2 missing or infinite values" in message
+        assert "first in row 408 (from 1)" in message
+
+    def test_a_missing_weight(self, way):
+        part = pl.read_parquet("parts/part.3.parquet")
+        part[5, "w"] = None
+        part.write_parquet("parts/part.3.parquet")
+        message = refused("fit", "parts", *QUICK, *BESIDE, way)
+        assert "Column 'w' of 'parts' has 1 missing" in message
+
+    def test_negative_weights(self, way):
+        FRAME.with_columns(w=pl.col("w") - 1).write_parquet("one.parquet")
+        told = refused("fit", "one.parquet", *QUICK, *BESIDE, way)
+        assert "Column 'w' of 'one.parquet' has 600 missing, infinite or negative values" in told
+
+    def test_text(self, way):
+        message = refused("fit", "parts", *QUICK, way)
+        assert "Column 'kind' holds text, e.g. 'kind" in message
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda part: part.drop("b"), "it has no column 'b'"),
+            (lambda part: part.with_columns(z=1), "its column 'z' is new"),
+            (lambda part: part.cast({"a": pl.Float32}), "'a' is Float32 and not Float64"),
+            (lambda part: part.select(reversed(part.columns)), "in another order"),
+        ],
+    )
+    def test_mixed_schemas(self, change, message, way):
+        change(pl.read_parquet("parts/part.5.parquet")).write_parquet("parts/part.5.parquet")
+        error = refused("fit", "parts", *QUICK, *BESIDE, way)
+        assert "'part.5.parquet' is unlike 'part.0.parquet': " in error
+        assert message in error
+
+    @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
+    def test_a_truncated_part(self, kept, way):
+        part = Path("parts/part.5.parquet")
+        part.write_bytes(part.read_bytes()[: int(part.stat().st_size * kept)])
+        error = refused("fit", "parts", *QUICK, *BESIDE, way)
+        assert "'parts/part.5.parquet'" in error
+        assert "empty" in error if kept == 0 else "cannot be read as the .parquet file" in error
+
+    def test_a_part_that_is_damaged_inside(self, way):
+        part = Path("parts/part.5.parquet")
+        content = bytearray(part.read_bytes())
+        content[4 : len(content) // 3] = b"\xff" * (len(content) // 3 - 4)
+        part.write_bytes(content)
+        error = refused("fit", "parts", *QUICK, *BESIDE, way)
+        assert "'parts/part.5.parquet' cannot be read" in error
+
+    def test_folders(self, way):
+        Path("empty").mkdir()
+        assert "no file that ends in .parquet" in refused("fit", "empty", *QUICK, way)
+        Path("empty/notes.txt").touch()
+        assert "no file that ends in .parquet" in refused("fit", "empty", *QUICK, way)
+        Path("empty/year=2020").mkdir()
+        assert "folders in it, e.g. 'year=2020'" in refused("fit", "empty", *QUICK, way)
+
+    def test_no_rows(self, way):
+        FRAME[:0].write_parquet("none.parquet")
+        assert "has no rows" in refused("fit", "none.parquet", *QUICK, "--columns", "a", way)
+
+    def test_formats_that_are_read_whole(self):
+        FRAME.write_csv("x.csv")
+        assert "convert it to Parquet" in refused("fit", "x.csv", *QUICK, "--stream")
+        assert "leave out --stream" in refused("fit", "iris", *QUICK, "--stream")
+
+    @pytest.mark.parametrize("ending", [".h5", ".zarr"])
+    def test_several_arrays(self, ending, way):
+        if ending == ".h5":
+            h5py = pytest.importorskip("h5py")
+            with h5py.File("x.h5", "w") as file:
+                file["first"], file["deep/second"], file["flat"] = X, X + 1, X[:, 0]
+        else:
+            zarr = pytest.importorskip("zarr")
+            group = zarr.open_group("x.zarr", mode="w")
+            for name, values in (("first", X), ("deep/second", X + 1), ("flat", X[:, 0])):
+                group.create_array(name, data=values)
+        error = refused("fit", f"x{ending}", *QUICK, way)
+        assert "'first'" in error
+        assert "'deep/second'" in error
+        assert f"name one, as in 'x{ending}/" in error
+        assert "no array 'third' in it, but '" in refused("fit", f"x{ending}/third", *QUICK, way)
+        assert "two dimensions, got 1" in refused("fit", f"x{ending}/flat", *QUICK, way)
+        done = invoke("fit", f"x{ending}/deep/second", *QUICK, way, "--json")
+        assert json.loads(done.stdout)["folder"] == "second.modes"
+        np.testing.assert_array_equal(
+            np.asarray(read_table(f"x{ending}/deep/second", stream=way == "--stream").X), X + 1
+        )
+
+    @pytest.mark.parametrize("ending", [".h5", ".zarr"])
+    def test_an_array_of_which_nearly_nothing_is_stored(self, ending, way, monkeypatch):
+        if ending == ".h5":
+            h5py = pytest.importorskip("h5py")
+            with h5py.File("x.h5", "w") as file:
+                file.create_dataset("empty", (1_000_000, 2), "f8", chunks=(10, 2))
+                file.create_dataset("whole", data=X, chunks=(500, 3))
+        else:
+            zarr = pytest.importorskip("zarr")
+            group = zarr.open_group("x.zarr", mode="w")
+            group.create_array("empty", shape=(1_000_000, 2), chunks=(10, 2), dtype="f8")
+            group.create_array("whole", data=X, chunks=(500, 3))
+        error = refused("fit", f"x{ending}/empty", *QUICK, way)
+        assert re.search(r"shape, \(1000000, 2\), means 100000 chunks, and \d+ bytes are", error)
+        assert "the data is incomplete, or the shape wrong" in error
+        monkeypatch.setattr(streams, "MOST_UNCHECKED", 1)
+        rows = read_table(f"x{ending}/whole", stream=way == "--stream").X
+        np.testing.assert_array_equal(np.asarray(rows), X)
+
+    @pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
+    def test_something_else(self, name, way):
+        pytest.importorskip("h5py")
+        pytest.importorskip("zarr")
+        assert "No such file" in refused("fit", name, *QUICK, way)
+        Path(name).write_bytes(b"nothing of the kind")
+        assert "cannot be read as the" in refused("fit", name, *QUICK, way)
+
+    @pytest.mark.parametrize(
+        ("package", "data", "extra"),
+        [("dask", "one.parquet", "dask"), ("h5py", "x.h5", "hdf5"), ("zarr", "x.zarr", "zarr")],
+    )
+    def test_a_package_that_is_not_installed(self, package, data, extra, monkeypatch):
+        Path(data).touch()
+        monkeypatch.setitem(sys.modules, package, None)
+        monkeypatch.setitem(sys.modules, f"{package}.array", None)
+        error = refused("fit", data, *QUICK, "--columns", "a", "--stream")
+        assert error == f"error: {package} is not installed; pip install 'modeclust[{extra}]'\n"
+
+    def test_labels_are_not_written_as_arrays_are(self):
+        assert "must end in one of .csv" in refused("predict", "m", "parts", "-o", "l.zarr")
+
+
+MEASURE = """
+import json, sys
+from pathlib import Path
+
+def highest():  # and not ru_maxrss, which begins with that of the process before
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+from modeclust.data.dask import dataset as dask_dataset
+dask_dataset.memory_for_chunks = lambda: 0.0  # as if nothing could be kept
+import modeclust.cli.job, modeclust.cli.tables, polars, dask.array
+from modeclust.cli.app import app
+
+def run(*arguments):
+    try:
+        app(arguments, prog_name="modeclust")
+    except SystemExit as end:
+        assert not end.code
+
+small = ["small.parquet", "-k", "3", "--n-init", "1", "--n-bandwidths", "1", "--bandwidth", "2"]
+run("fit", *small, "-o", "small", "--force", "--stream")  # loads the code
+run("fit", *small, "-o", "small", "--force", "--no-stream")
+before = highest()
+run(*sys.argv[1:])
+sys.stderr.write(json.dumps(highest() - before))
+"""
+
+
+def peak(*arguments):
+    """Return how many bytes a command takes at its peak, beside what is imported."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("left out: memory is read as Linux tells it")
+    run = [sys.executable, "-c", MEASURE, *arguments]
+    done = subprocess.run(run, check=True, capture_output=True, text=True)
+    return json.loads(done.stderr.splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_memory_is_bounded():
+    rng = np.random.default_rng(0)
+    Path("large").mkdir()
+    for part in range(10):
+        rows = rng.integers(3, size=(400_000, 1)) * 8 + rng.standard_normal((400_000, 20))
+        pl.DataFrame(rows.astype(np.float32)).write_parquet(f"large/{part}.parquet")
+    pl.DataFrame(rows[:1000].astype(np.float32)).write_parquet("small.parquet")
+    n_bytes = 4_000_000 * 20 * 4
+    options = ["-k", "3", "--bandwidth", "2", "--n-bandwidths", "1", "--n-init", "1"]
+    streamed = peak("fit", "large", *options, "-o", "streamed", "--stream")
+    read = peak("fit", "large", *options, "-o", "read", "--no-stream")
+    ours, theirs = (pl.read_parquet(f"{name}/labels.parquet") for name in ("streamed", "read"))
+    assert ours.equals(theirs)
+    assert read > 2 * n_bytes
+    assert streamed < 1.6 * n_bytes
+    assert peak("predict", "read", "large", "-o", "l.parquet", "--stream") < 1.5 * n_bytes

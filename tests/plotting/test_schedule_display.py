@@ -1,0 +1,114 @@
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from modeclust import KModes, MeanShift, Path, kmodes_path
+from modeclust.plotting import ScheduleDisplay
+from modeclust.plotting.palette import color
+
+
+def path(bandwidths, labels=None, n_clusters=2):
+    n_steps = len(bandwidths)
+    return Path(
+        bandwidths=np.array(bandwidths),
+        centers=np.zeros((n_steps, n_clusters, 1)),
+        objectives=np.linspace(1, 0.5, n_steps),
+        inertias=np.ones(n_steps),
+        counts=np.arange(n_steps * n_clusters).reshape(n_steps, n_clusters),
+        n_iter=np.ones(n_steps, dtype=np.int64),
+        labels=None if labels is None else np.array(labels),
+    )
+
+
+def test_lines_hold_the_path():
+    given = path([np.inf, 4.0, 2.0], [[0, 0, 1, 1], [0, 1, 1, 1], [1, 0, 1, 1]])
+    display = ScheduleDisplay.from_path(given)
+    display.figure_.canvas.draw()
+    places = display.objective_line_.get_xdata()
+    assert places[0] > 4
+    np.testing.assert_array_equal(places[1:], [4, 2])
+    np.testing.assert_array_equal(display.objective_line_.get_ydata(), given.objectives)
+    for k, line in enumerate(display.size_lines_):
+        np.testing.assert_array_equal(line.get_ydata(), given.counts[:, k])
+        assert line.get_color() == color(k)
+    np.testing.assert_array_equal(display.changed, [0.25, 0.5])
+    np.testing.assert_array_equal(display.changed_line_.get_xdata(), [4, 2])
+    np.testing.assert_array_equal(display.changed_line_.get_ydata(), [25, 50])
+
+
+def test_bandwidths_fall_from_left_to_right_with_k_means_first():
+    display = ScheduleDisplay.from_path(path([np.inf, 4.0, 2.0, 1.0]))
+    ax = display.axes_[-1]
+    left, right = ax.get_xlim()
+    assert left > right
+    assert ax.get_xscale() == "log"
+    names = dict(zip([t.get_text() for t in ax.get_xticklabels()], ax.get_xticks(), strict=True))
+    assert names["1"] == 1
+    assert names["K-means"] == max(names.values()) == display.objective_line_.get_xdata()[0]
+
+
+def test_a_finite_path_has_no_tick_for_k_means():
+    ax = ScheduleDisplay.from_path(path([4.0, 2.0])).axes_[-1]
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["4", "2"]
+
+
+@pytest.mark.parametrize("bandwidths", [[np.inf], [3.0], [np.inf, 2.0]])
+@pytest.mark.parametrize("n_clusters", [1, 12, 60])
+def test_short_paths_and_many_clusters(bandwidths, n_clusters):
+    labels = np.zeros((len(bandwidths), 4), dtype=int)
+    display = ScheduleDisplay.from_path(path(bandwidths, labels, n_clusters))
+    display.figure_.canvas.draw()
+    assert len(display.size_lines_) == n_clusters
+    assert (display.axes_[1].get_legend() is None) == (n_clusters == 60)
+
+
+def test_colours_that_come_again_have_other_lines():
+    display = ScheduleDisplay.from_path(path([2.0, 1.0], n_clusters=12))
+    first, again = display.size_lines_[1], display.size_lines_[11]
+    assert first.get_color() == again.get_color()
+    assert first.get_linestyle() != again.get_linestyle()
+
+
+def test_labels_that_were_not_stored_are_said_to_be_missing(blobs):
+    model = KModes(3, random_state=0, store_labels=False).fit(blobs)
+    display = ScheduleDisplay.from_estimator(model)
+    assert display.changed_line_ is None
+    assert "not stored" in display.axes_[2].texts[0].get_text()
+
+
+def test_of_a_fitted_model(blobs):
+    model = KModes(3, random_state=0).fit(blobs)
+    display = ScheduleDisplay.from_estimator(model)
+    changed = [np.mean(a != b) for a, b in pairwise(model.path_.labels)]
+    np.testing.assert_allclose(display.changed, changed)
+    assert ScheduleDisplay.from_path(
+        kmodes_path(blobs, 2, bandwidths=[3.0, 1.0], random_state=0)
+    ).axes_.shape == (3,)
+
+
+def test_the_axes_given_are_divided(blobs):
+    figure, axes = plt.subplots(1, 2, layout="constrained")
+    model = KModes(3, random_state=0).fit(blobs)
+    display = ScheduleDisplay.from_estimator(model, ax=axes[1])
+    figure.canvas.draw()
+    assert display.figure_ is figure
+    assert display.ax_ is axes[1]
+    assert all(ax.get_position().x0 >= 0.5 for ax in display.axes_)
+
+
+def test_models_without_a_path_are_refused(blobs):
+    with pytest.raises(NotFittedError):
+        ScheduleDisplay.from_estimator(KModes())
+    with pytest.raises(ValueError, match="MeanShift has not; pass a fitted KModes"):
+        ScheduleDisplay.from_estimator(MeanShift(bandwidth=1.0).fit(blobs))
+
+
+@pytest.mark.parametrize("unit", [1e-250, 1e250])
+def test_bandwidths_far_from_1(unit):
+    display = ScheduleDisplay.from_path(path([np.inf, 4 * unit, 2 * unit]))
+    display.figure_.canvas.draw()
+    broken = display.axes_[0].lines[-1].get_xdata()[0]
+    assert 4 * unit < broken < display.objective_line_.get_xdata()[0]
