@@ -35,40 +35,41 @@ MODECLUST_INLINE double bound_of(const RowState& state, std::int64_t i, int k) {
 /// rows of up to four features, where each loop over the rows counts. Returns how many there are.
 template <class T, int D>
 int measure_tiny_rows(const DenseTile<T>& tile, int n, std::int64_t first, const Centers& centers,
-                      const RowState& state, double settled, double* squared,
-                      std::int32_t* pending) {
+                      const RowState& state, double settled, const Workspace<T>& space) {
   const double* c0 = static_cast<const double*>(centers.rows);
   const std::int32_t* labels = state.labels + first;
   const float* lower = state.lower + first;
-  int n_pending = 0;
+  double *squared = space.squared, *limit = space.t;
   for (int m = 0; m < n; m++) {
     const int k = labels[m];
-    const T* x = tile.row(m);
-    const double* c = c0 + static_cast<std::int64_t>(k) * centers.row_stride;
-    const double own = tiny_squared_distance<T, D>(x, c);
+    squared[m] = tiny_squared_distance<T, D>(
+        tile.row(m), c0 + static_cast<std::int64_t>(k) * centers.row_stride);
     const double shifted = static_cast<double>(lower[m]) - state.max_shift[k];
     const double bound = shifted > state.half_gaps[k] ? shifted : state.half_gaps[k];
-    squared[m] = own;
-    pending[n_pending] = m;
-    // Not below the bound, which is not negative.
-    n_pending += !(own < bound * bound * settled);
+    limit[m] = bound * bound * settled;  // the bound is not negative
+  }
+  // Most rows are settled: eight at a time are looked at.
+  int n_pending = 0;
+  using V = Vec<double, 8>;
+  for (int begin = 0; begin < n; begin += 8) {
+    const bool whole = begin + 8 <= n;
+    if (whole && bits_of(V::load(squared + begin) < V::load(limit + begin)) == 0xFF) continue;
+    for (int m = begin; m < (whole ? begin + 8 : n); m++) {
+      space.pending[n_pending] = m;
+      n_pending += !(squared[m] < limit[m]);
+    }
   }
   return n_pending;
 }
 
 template <class T>
 int measure_short_rows(const DenseTile<T>& tile, int n, std::int64_t first, const Centers& centers,
-                       const RowState& state, double settled, double* squared,
-                       std::int32_t* pending) {
+                       const RowState& state, double settled, const Workspace<T>& space) {
   switch (tile.n_features) {
-    case 1:
-      return measure_tiny_rows<T, 1>(tile, n, first, centers, state, settled, squared, pending);
-    case 2:
-      return measure_tiny_rows<T, 2>(tile, n, first, centers, state, settled, squared, pending);
-    case 3:
-      return measure_tiny_rows<T, 3>(tile, n, first, centers, state, settled, squared, pending);
-    default:
-      return measure_tiny_rows<T, 4>(tile, n, first, centers, state, settled, squared, pending);
+    case 1: return measure_tiny_rows<T, 1>(tile, n, first, centers, state, settled, space);
+    case 2: return measure_tiny_rows<T, 2>(tile, n, first, centers, state, settled, space);
+    case 3: return measure_tiny_rows<T, 3>(tile, n, first, centers, state, settled, space);
+    default: return measure_tiny_rows<T, 4>(tile, n, first, centers, state, settled, space);
   }
 }
 
@@ -95,10 +96,9 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
     int n_pending = 0;
     const bool at_once = pass.reassign && state.has_bounds && centers.n_features <= 4;
     if (at_once) {
-      n_pending =
-          measure_short_rows(tile, n, first, centers, state, settled, space.squared, space.pending);
+      n_pending = measure_short_rows(tile, n, first, centers, state, settled, space);
     } else if (has_labels) {
-      own_distances(tile, {nullptr, n, labels}, centers, tile_bytes, space.squared);
+      own_distances(tile, {nullptr, n, labels}, centers, space.squared);
     }
     if (pass.reassign && !at_once) {
       if (state.has_bounds) {
@@ -166,7 +166,7 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
     const DenseTile<T> tile = rows.tile(first, n, space.buffer);
     sums.read += pass.only_changes ? n_pending : n;
     if (state.has_bounds && n_pending) {
-      own_distances(tile, {space.pending, n_pending, labels}, centers, 0, space.squared);
+      own_distances(tile, {space.pending, n_pending, labels}, centers, space.squared);
       int left = 0;
       for (int p = 0; p < n_pending; p++) {
         const int m = space.pending[p];
@@ -231,7 +231,7 @@ void half_gaps_in(const Centers& centers, double safe, int first, int last, doub
       M squared[4];
       for (int r = 0; r < 4; r++)
         x[r] = rows + static_cast<std::int64_t>(s + r) * centers.row_stride;
-      four_squared_distances<M, M, lanes<M>, -1, false>(x, same, centers.row_stride, 0, 0, squared);
+      four_squared_distances<M, M, lanes<M>, -1, false>(x, same, centers.row_stride, 0, squared);
       for (int r = 0; r < 4; r++) {
         const int other = centers.label_at[s + r];
         const double value = static_cast<double>(squared[r]);

@@ -49,13 +49,12 @@ MODECLUST_INLINE Vec<M, L> load_first_measured(const T* x, int n) {
   }
 }
 
-/// Squared distances of up to four rows to a center each. Bytes to prefetch are `ahead` of the
-/// rows.
+/// Squared distances of four rows to a center each; the four rows after them are prefetched.
 ///
 /// `whole` is the number of whole vectors of L where it is known at compile time, else -1.
 template <class T, class M, int L, int whole, bool has_tail>
 MODECLUST_INLINE void four_squared_distances(const T* const* x, const M* const* c, int n_features,
-                                             std::int64_t ahead, std::int64_t stride, M* out) {
+                                             std::int64_t stride, M* out) {
   using V = Vec<M, L>;
   V sum[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
   const auto add = [&](int j) __attribute__((always_inline)) {
@@ -72,13 +71,7 @@ MODECLUST_INLINE void four_squared_distances(const T* const* x, const M* const* 
   } else {
     for (; j + L <= n_features; j += L) {
       add(j);
-      // The four rows after these, and half of the lines of the next tile.
       for (int r = 0; r < 4; r++) __builtin_prefetch(x[r] + j + 4 * stride, 0, 3);
-      if (ahead && ((j / L) & 1)) {
-        for (int r = 0; r < 4; r++) {
-          __builtin_prefetch(reinterpret_cast<const char*>(x[r] + j) + ahead, 0, 2);
-        }
-      }
     }
   }
   if constexpr (has_tail) {
@@ -113,7 +106,7 @@ MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>&
 
 template <class T, class M, int L, int whole, bool has_tail>
 void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
-                              std::int64_t ahead, double* out) {
+                              double* out) {
   const M* c0 = static_cast<const M*>(centers.rows);
   for (int m = 0; m < rows.n; m += 4) {
     const T* x[4];
@@ -128,8 +121,7 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
       c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) *
                       centers.row_stride;
     }
-    four_squared_distances<T, M, L, whole, has_tail>(x, c, tile.n_features, ahead, tile.stride,
-                                                     squared);
+    four_squared_distances<T, M, L, whole, has_tail>(x, c, tile.n_features, tile.stride, squared);
     for (int r = 0; r < n; r++) {
       store_distance(centers, tile, places[r], rows.labels[places[r]], squared[r], out);
     }
@@ -161,32 +153,31 @@ void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
 /// Writes |x - c|^2 of some rows of a tile to their own centers, by place.
 ///
 /// The only place where this is computed for a pass: a row has the same bits however it came to its
-/// label. With `ahead`, half of what lies so many bytes ahead of the rows is prefetched.
+/// label.
 template <class T>
 void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
-                   std::int64_t ahead, double* out) {
+                   double* out) {
   const int D = tile.n_features;
   if (D >= fewest_single_features) {
     constexpr int L = lanes<T>;
-    if (D % L == 0)
-      return own_distances_by_vectors<T, T, L, -1, false>(tile, rows, centers, ahead, out);
-    return own_distances_by_vectors<T, T, L, -1, true>(tile, rows, centers, ahead, out);
+    if (D % L == 0) return own_distances_by_vectors<T, T, L, -1, false>(tile, rows, centers, out);
+    return own_distances_by_vectors<T, T, L, -1, true>(tile, rows, centers, out);
   }
   switch (D) {
     case 1: return own_distances_of_tiny_rows<T, 1>(tile, rows, centers, out);
     case 2: return own_distances_of_tiny_rows<T, 2>(tile, rows, centers, out);
     case 3: return own_distances_of_tiny_rows<T, 3>(tile, rows, centers, out);
     case 4: return own_distances_of_tiny_rows<T, 4>(tile, rows, centers, out);
-    case 8: return own_distances_by_vectors<T, double, 8, 1, false>(tile, rows, centers, 0, out);
-    case 16: return own_distances_by_vectors<T, double, 8, 2, false>(tile, rows, centers, 0, out);
-    case 24: return own_distances_by_vectors<T, double, 8, 3, false>(tile, rows, centers, 0, out);
-    case 32: return own_distances_by_vectors<T, double, 8, 4, false>(tile, rows, centers, 0, out);
+    case 8: return own_distances_by_vectors<T, double, 8, 1, false>(tile, rows, centers, out);
+    case 16: return own_distances_by_vectors<T, double, 8, 2, false>(tile, rows, centers, out);
+    case 24: return own_distances_by_vectors<T, double, 8, 3, false>(tile, rows, centers, out);
+    case 32: return own_distances_by_vectors<T, double, 8, 4, false>(tile, rows, centers, out);
     default: break;
   }
-  if (D < 8) return own_distances_by_vectors<T, double, 8, 0, true>(tile, rows, centers, 0, out);
+  if (D < 8) return own_distances_by_vectors<T, double, 8, 0, true>(tile, rows, centers, out);
   if (D % 8 == 0)
-    return own_distances_by_vectors<T, double, 8, -1, false>(tile, rows, centers, 0, out);
-  own_distances_by_vectors<T, double, 8, -1, true>(tile, rows, centers, 0, out);
+    return own_distances_by_vectors<T, double, 8, -1, false>(tile, rows, centers, out);
+  own_distances_by_vectors<T, double, 8, -1, true>(tile, rows, centers, out);
 }
 
 /// How much a squared distance of `own_distances` may be off by, relatively.

@@ -163,7 +163,7 @@ double settle_row(Search<T>& search, const DenseTile<T>& tile, int place, Ranked
     const int k = nearest_by_differences(search, tile.row(place), among, best + margin);
     if (k != search.label(place)) {
       search.label(place) = k;
-      own_distances(tile, {&place, 1, search.state.labels + search.first}, centers, 0, squared);
+      own_distances(tile, {&place, 1, search.state.labels + search.first}, centers, squared);
     }
     bound = squared[place] * (1.0 - 2.0 * search.own_error - 2.0 * tie);
   }
@@ -245,7 +245,7 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
       space.before[p + r] = label;
       label = static_cast<std::int32_t>(found[r]);
     }
-    own_distances(tile, {space.pending + p, n, search.state.labels + search.first}, centers, 0,
+    own_distances(tile, {space.pending + p, n, search.state.labels + search.first}, centers,
                   space.squared);
     for (int r = 0; r < n; r++) {
       settle_row<T>(search, tile, space.pending[p + r], {lowest[r], following[r]}, nullptr,
@@ -564,7 +564,7 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
       label = centers.label_at[slot];
     }
     if (n_changed) {
-      own_distances(tile, {changed, n_changed, state.labels + search.first}, centers, 0,
+      own_distances(tile, {changed, n_changed, state.labels + search.first}, centers,
                     space.squared);
     }
     for (int p = begin; p < end; p++) {

@@ -18,11 +18,10 @@ class Prefetch {
  public:
   Prefetch(const void* begin, std::int64_t bytes)
       : next_(static_cast<const char*>(begin)), end_(next_ + bytes) {}
-  /// Every other line: the rest is fetched while distances are taken.
   MODECLUST_INLINE void lines(int n) {
     if (next_ >= end_) return;
-    for (int i = 0; i < n; i++) __builtin_prefetch(next_ + i * 128, 0, 2);
-    next_ += n * 128;
+    for (int i = 0; i < n; i++) __builtin_prefetch(next_ + i * 64, 0, 2);
+    next_ += n * 64;
   }
 
  private:
@@ -65,6 +64,24 @@ void add_short_rows(const DenseTile<T>& tile, const std::int32_t* rows, int n,
   }
 }
 
+/// Adds rows of up to three features: one vector has the weighted row and, last, the weight.
+template <class T, int D>
+void add_tiny_rows(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
+                   const double* weight, double* mass, double* totals, std::int64_t stride) {
+  static_assert(D <= 3);
+  for (int k = 0; k < n_clusters; k++) totals[k * stride + 3] = mass[k];
+  for (int m = 0; m < n; m++) {
+    const T* x = tile.row(m);
+    const double w = weight[m];
+    double* sums = totals + labels[m] * stride;
+    const auto weighted = vector_of(w * static_cast<double>(x[0]),
+                                    D > 1 ? w * static_cast<double>(x[D > 1 ? 1 : 0]) : 0.0,
+                                    D > 2 ? w * static_cast<double>(x[D > 2 ? 2 : 0]) : 0.0, w);
+    (Vec<double, 4>::load(sums) + weighted).store(sums);
+  }
+  for (int k = 0; k < n_clusters; k++) mass[k] = totals[k * stride + 3];
+}
+
 /// Adds a vector of T to a row of sums.
 template <class T>
 MODECLUST_INLINE void add_vector(double* totals, Vec<T, lanes<T>> v) {
@@ -77,9 +94,10 @@ MODECLUST_INLINE void add_vector(double* totals, Vec<T, lanes<T>> v) {
   }
 }
 
-/// Adds n = 8, 4 or 1 long rows to one cluster: its sums are read and written once for all.
+/// Adds up to n = 8, 4, 2 or 1 long rows to one cluster: its sums are read and written once for
+/// all. Fewer rows than n are filled up with the first one, at weight 0.
 template <class T, int n>
-MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t* rows,
+MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t* rows, int n_rows,
                                     const double* weight, double& mass, double* totals,
                                     Prefetch& prefetch) {
   constexpr int L = lanes<T>;
@@ -89,8 +107,8 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
   double sum[n];
 #pragma GCC unroll 8
   for (int r = 0; r < n; r++) {
-    x[r] = tile.row(rows[r]);
-    sum[r] = weight[rows[r]];
+    x[r] = tile.row(rows[r < n_rows ? r : 0]);
+    sum[r] = r < n_rows ? weight[rows[r]] : 0.0;
     w[r] = V::splat(static_cast<T>(sum[r]));
   }
   for (int half = n / 2; half > 0; half /= 2) {
@@ -100,6 +118,8 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
   const auto add = [&](auto load) __attribute__((always_inline)) {
     if constexpr (n == 1)
       return w[0] * load(0);
+    else if constexpr (n == 2)
+      return w[0] * load(0) + w[1] * load(1);
     else if constexpr (n == 4)
       return (w[0] * load(0) + w[1] * load(1)) + (w[2] * load(2) + w[3] * load(3));
     else
@@ -110,7 +130,7 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
   for (; j + L <= tile.n_features; j += L) {
     add_vector<T>(totals + j,
                   add([&](int r) __attribute__((always_inline)) { return V::load(x[r] + j); }));
-    prefetch.lines(n == 8 ? 4 : n == 4 ? 2 : 1);
+    prefetch.lines((n + 1) / 2);
   }
   if (j < tile.n_features) {
     add_vector<T>(totals + j, add([&](int r) __attribute__((always_inline)) {
@@ -127,6 +147,16 @@ void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n
   const std::int64_t stride = totals_stride(tile.n_features);
   const double* weight = space.weight;
   std::int32_t* order = space.order;
+  if (tile.n_features <= 3 && n_clusters <= n / 4) {
+    const auto add = [&]<int D>() {
+      add_tiny_rows<T, D>(tile, n, labels, n_clusters, weight, mass, totals, stride);
+    };
+    switch (tile.n_features) {
+      case 1: return add.template operator()<1>();
+      case 2: return add.template operator()<2>();
+      default: return add.template operator()<3>();
+    }
+  }
   if (tile.n_features < fewest_long_features) {
     int n_present = 0;
     for (int m = 0; m < n; m++) {
@@ -158,11 +188,15 @@ void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n
   int i = 0;
   for (int k = 0; k < n_clusters; k++) {
     double* sums = totals + k * stride;
-    for (; i + 8 <= ends[k]; i += 8)
-      add_long_rows<T, 8>(tile, order + i, weight, mass[k], sums, prefetch);
-    for (; i + 4 <= ends[k]; i += 4)
-      add_long_rows<T, 4>(tile, order + i, weight, mass[k], sums, prefetch);
-    for (; i < ends[k]; i++) add_long_rows<T, 1>(tile, order + i, weight, mass[k], sums, prefetch);
+    const auto add = [&]<int most>() {
+      const int n_rows = smaller(most, ends[k] - i);
+      add_long_rows<T, most>(tile, order + i, n_rows, weight, mass[k], sums, prefetch);
+      i += n_rows;
+    };
+    while (ends[k] - i > 4) add.template operator()<8>();
+    if (ends[k] - i > 2) add.template operator()<4>();
+    if (ends[k] - i == 2) add.template operator()<2>();
+    if (ends[k] - i == 1) add.template operator()<1>();
   }
 }
 

@@ -143,6 +143,16 @@ struct Vec<T, L, false> {
   }
 };
 
+template <class V = Vec<double, 4>>
+MODECLUST_INLINE V vector_of(double a, double b, double c, double d) {
+  if constexpr (register_bytes >= 32) {
+    return {typename V::Register{a, b, c, d}};
+  } else {
+    using Pair = typename V::Half;
+    return {Pair{typename Pair::Register{a, b}}, Pair{typename Pair::Register{c, d}}};
+  }
+}
+
 /// b where it is smaller, else a; in one instruction, which compilers don't see in a selection.
 template <class T, int L>
 MODECLUST_INLINE Vec<T, L> min(Vec<T, L> a, Vec<T, L> b) {
@@ -245,6 +255,27 @@ MODECLUST_INLINE Vec<T, L / 2> high_half(Vec<T, L> v) {
     return {__builtin_shufflevector(v.r, v.r, 4, 5, 6, 7)};
   } else {
     return {__builtin_shufflevector(v.r, v.r, 2, 3)};
+  }
+}
+
+/// One bit for each lane whose mask is set.
+template <int L>
+MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
+  if constexpr (L * 8 > register_bytes) {
+    return bits_of(mask.low) | bits_of(mask.high) << (L / 2);
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (L == 8) return _mm512_movepi64_mask((__m512i)mask.r);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L == 4) return static_cast<unsigned>(_mm256_movemask_pd((__m256d)mask.r));
+#endif
+#if defined(__x86_64__)
+    if constexpr (L == 2) return static_cast<unsigned>(_mm_movemask_pd((__m128d)mask.r));
+#endif
+    unsigned bits = 0;
+    for (int i = 0; i < L; i++) bits |= static_cast<unsigned>(mask.r[i] & 1) << i;
+    return bits;
   }
 }
 

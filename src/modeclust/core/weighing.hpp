@@ -39,27 +39,6 @@ MODECLUST_INLINE double min_of_lanes(Vec<double, L> v) {
   }
 }
 
-/// One bit for each lane whose mask is set.
-template <int L>
-MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
-  if constexpr (L * 8 > register_bytes) {
-    return bits_of(mask.low) | bits_of(mask.high) << (L / 2);
-  } else {
-#if defined(__AVX512F__)
-    if constexpr (L == 8) return _mm512_movepi64_mask((__m512i)mask.r);
-#endif
-#if defined(__AVX2__)
-    if constexpr (L == 4) return static_cast<unsigned>(_mm256_movemask_pd((__m256d)mask.r));
-#endif
-#if defined(__x86_64__)
-    if constexpr (L == 2) return static_cast<unsigned>(_mm_movemask_pd((__m128d)mask.r));
-#endif
-    unsigned bits = 0;
-    for (int i = 0; i < L; i++) bits |= static_cast<unsigned>(mask.r[i] & 1) << i;
-    return bits;
-  }
-}
-
 /// G(t) of a kernel with compact support, given max(0, 1 - t).
 template <KernelName kernel>
 MODECLUST_INLINE Doubles compact_values(Doubles below) {
