@@ -166,14 +166,10 @@ void Assignment::forget_bounds() {
 }
 
 bool Assignment::carry_bounds() {
-  const std::vector<double>& now = layout_.exact();
-  if (!has_bounds_ || bound_centers_.size() != now.size()) return false;
+  if (!has_bounds_ || bound_centers_.size() != layout_.exact().size()) return false;
   const int K = layout_.n_clusters();
-  const std::int64_t D = rows_.n_features();
-  std::vector<double> moves(K);
-  parallel_for(rows_.threads_for(static_cast<double>(now.size())), K, [&](int, std::int64_t k) {
-    moves[k] = distance(now.data() + k * D, bound_centers_.data() + k * D, D) * widened;
-  });
+  std::vector<double> moves = layout_.moves();
+  for (double& move : moves) move *= widened;
   const int fastest =
       static_cast<int>(std::max_element(moves.begin(), moves.end()) - moves.begin());
   double second = 0.0;
@@ -212,7 +208,7 @@ RowState Assignment::state() const {
 
 RowState Assignment::begin(const Matrix& centers, bool needs_upper) {
   layout_.set_centers(centers.data(), static_cast<int>(centers.shape(0)), rows_.source,
-                      rows_.n_threads);
+                      rows_.n_threads, bound_centers_);
   if (!carry_bounds()) forget_bounds();
   layout_.lay_out();
   if (!lower_) lower_ = Buffer<float>(rows_.n_rows());
@@ -305,7 +301,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     if (reassign) {
       pass.state = begin(centers, false);
     } else {
-      layout_.set_centers(centers.data(), static_cast<int>(K), rows_.source, rows_.n_threads);
+      layout_.set_centers(centers.data(), static_cast<int>(K), rows_.source, rows_.n_threads, {});
       layout_.lay_out();
       pass.state = state();
     }

@@ -91,7 +91,7 @@ double distance(const double* a, const double* b, std::int64_t n) {
 }
 
 void CenterLayout::set_centers(const double* centers, int n_clusters, const RowSource& source,
-                               int n_threads) {
+                               int n_threads, const std::vector<double>& before) {
   const bool other_shape = n_clusters != n_clusters_ || source.n_features != n_features_;
   n_clusters_ = n_clusters;
   n_features_ = source.n_features;
@@ -100,12 +100,20 @@ void CenterLayout::set_centers(const double* centers, int n_clusters, const RowS
   const std::int64_t D = n_features_;
   exact_.resize(n_clusters * D);
   n_threads_ = n_clusters * D < fewest_for_threads ? 1 : n_threads;
+  const bool rounded = is_rounded();
+  norms_.resize(n_clusters);
+  moves_.resize(n_clusters);
+  // All that reads a center is done while it is in the cache: those of text are long.
   parallel_for(n_threads_, n_clusters, [&](int, std::int64_t k) {
     const double* from = centers + k * D;
     double* to = exact_.data() + k * D;
-    for (std::int64_t j = 0; j < D; j++) {
-      to[j] = is_rounded() ? static_cast<double>(static_cast<float>(from[j])) : from[j];
+    if (rounded) {
+      std::transform(from, from + D, to, [](double x) { return static_cast<float>(x); });
+    } else {
+      std::copy_n(from, D, to);
     }
+    if (sparse_) norms_[k] = squared_norm(to, D);
+    if (before.size() == exact_.size()) moves_[k] = distance(to, before.data() + k * D, D);
   });
   // The scores of CSR rows are float32 in any case.
   n_slots_ =
@@ -141,16 +149,12 @@ void CenterLayout::lay_out() {
 }
 
 void CenterLayout::lay_out_sparse() {
-  const std::int64_t D = n_features_;
-  norms_.assign(n_clusters_, 0.0);
   float* offsets = cleared<float>(offsets_, n_slots_);
   double largest = 0.0;
-  parallel_for(n_threads_, n_clusters_, [&](int, std::int64_t k) {
-    const double* c = exact_.data() + k * D;
-    norms_[k] = squared_norm(c, D);
+  for (int k = 0; k < n_clusters_; k++) {
     offsets[k] = static_cast<float>(norms_[k]);
-  });
-  for (const double norm : norms_) largest = std::max(largest, norm);
+    largest = std::max(largest, norms_[k]);
+  }
   for (int s = n_clusters_; s < n_slots_; s++) offsets[s] = 3e37f;
   view_.norms = norms_.data();
   view_.offsets = offsets;

@@ -14,8 +14,10 @@ double distance(const double* a, const double* b, std::int64_t n);
 /// The centers of a pass in the forms that kernels read; memory is kept from pass to pass.
 class CenterLayout {
  public:
-  /// Takes centers (K, D), rounded to float32 where rows are measured in it.
-  void set_centers(const double* centers, int n_clusters, const RowSource& source, int n_threads);
+  /// Takes centers (K, D), rounded to float32 where rows are measured in it, and measures how far
+  /// they are from those `before`, if these have the same shape.
+  void set_centers(const double* centers, int n_clusters, const RowSource& source, int n_threads,
+                   const std::vector<double>& before);
   /// Gives groups of centers that are near each other slots next to each other, or takes them off.
   void group_centers(bool grouped);
   /// Lays the centers out in the slots that they have.
@@ -28,6 +30,8 @@ class CenterLayout {
   int group_size() const { return single_ ? 16 : 8; }
   int n_groups() const { return n_slots_ / group_size(); }
   int label_at(int slot) const { return label_at_[slot]; }
+  /// How far each center is from the one before.
+  const std::vector<double>& moves() const { return moves_; }
   /// Whether centers are rounded to float32, in which rows are measured.
   bool is_rounded() const { return single_ && !sparse_ && n_features_ >= fewest_single_features; }
   const Centers& view() const { return view_; }
@@ -44,7 +48,7 @@ class CenterLayout {
   int n_threads_ = 1;
   std::vector<double> exact_;
   std::vector<std::int32_t> slot_of_, label_at_;
-  std::vector<double> norms_;
+  std::vector<double> norms_, moves_;
   Buffer<char> rows_, shifted_, panels_, offsets_, shift_;
   Centers view_;
 };

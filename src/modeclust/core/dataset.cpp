@@ -324,23 +324,23 @@ nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rou
         "before and after must have the same shape.");
   const std::int64_t K = static_cast<std::int64_t>(before.shape(0));
   const std::int64_t D = static_cast<std::int64_t>(before.shape(1));
-  std::vector<double> moves(K), allowed(K, tolerance);
+  std::vector<double> moves(K);
+  double largest = 0.0, squares = 0.0;
+  bool settled = true;
   {
     nb::gil_scoped_release release;
     parallel_for(threads_for_centers(K * D), K, [&](int, std::int64_t k) {
-      const double *a = before.data() + k * D, *b = after.data() + k * D;
-      moves[k] = distance(a, b, D);
-      double most = 0.0;
-      for (std::int64_t j = 0; j < D; j++) most = std::max(most, std::abs(a[j]));
-      allowed[k] = std::max(tolerance, rounding * most);
+      moves[k] = distance(before.data() + k * D, after.data() + k * D, D);
     });
-  }
-  double largest = 0.0, squares = 0.0;
-  bool settled = true;
-  for (std::int64_t k = 0; k < K; k++) {
-    largest = std::max(largest, moves[k]);
-    squares += moves[k] * moves[k];
-    settled = settled && moves[k] <= allowed[k];
+    for (std::int64_t k = 0; k < K; k++) {
+      largest = std::max(largest, moves[k]);
+      squares += moves[k] * moves[k];
+      if (!settled || moves[k] <= tolerance) continue;
+      double most = 0.0;
+      for (std::int64_t j = 0; j < D; j++)
+        most = std::max(most, std::abs(before.data()[k * D + j]));
+      settled = moves[k] <= rounding * most;
+    }
   }
   return nb::make_tuple(largest, squares, settled);
 }
