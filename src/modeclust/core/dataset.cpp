@@ -189,11 +189,13 @@ void Rows::divide(int n_clusters) {
       source.is_sparse()
           ? static_cast<std::int64_t>(size() * 12.0 / std::max<std::int64_t>(n, 1)) + 16
           : n_features() * bytes;
-  const std::int64_t fewest = 1024;
-  std::int64_t rows =
+  const std::int64_t largest =
       std::max((n_features() >= 64 ? std::int64_t{1} << 22 : std::int64_t{1} << 20) / row_bytes,
                128 * static_cast<std::int64_t>(n_clusters) / bytes);
-  rows = std::max(fewest, std::min(rows, n / 16));
+  // Fewer rows take less time than to hand them out and to merge their sums.
+  const std::int64_t worthwhile = (1 << 17) / (n_features() + 16);
+  const std::int64_t fewest = 1024, share = std::max(n / 16, std::min(n / 4, worthwhile));
+  const std::int64_t rows = std::max(fewest, std::min(largest, share));
   blocks.clear();
   for (std::int64_t first = 0; first < n;) {
     const std::int64_t size = first < n / 4 * 3 ? rows : std::max(fewest, rows / 4);
