@@ -37,7 +37,7 @@ $(TOOLS): pyproject.toml
 	@touch $@
 
 $(INSTALLED): $(TOOLS) $(CORE)
-	$(EDITABLE) '.[dev]'
+	$(EDITABLE) '.[dev]' --group reproduction
 	@touch $@
 
 demo: $(INSTALLED)  ## Cluster the handwritten digits; ends with a page to explore
@@ -55,7 +55,7 @@ test-slow: $(INSTALLED) $(BROWSER)  ## Run the slow tests
 
 test-lowest: $(INSTALLED) $(RELEASE_INSTALLED) $(BROWSER)  ## Run the tests with the lowest Python and versions that are declared
 	$(BIN)/uv venv --quiet --clear --python $(LOWEST_PYTHON) .venv/lowest
-	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]'
+	$(WITH_INDEX) $(BIN)/uv pip install --quiet --python .venv/lowest --resolution lowest-direct --editable '.[test]' --group reproduction
 	.venv/lowest/bin/pytest -n 2 --dist worksteal -m $(QUICK)
 
 sanitize: $(INSTALLED)  ## Run the tests of the core under sanitizers: address and undefined, then thread
@@ -81,7 +81,7 @@ lint: $(INSTALLED) lint-core  ## Check style, types, spelling, docstrings and th
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
-	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/**/*.py')
+	$(BIN)/python -m numpydoc.hooks.validate_docstrings $$(git ls-files 'src/**/*.py' 'reproduction/*.py')
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml
@@ -116,17 +116,17 @@ package: $(INSTALLED) $(RELEASE_INSTALLED)  ## Build wheel and sdist into dist, 
 
 audit: $(RELEASE_INSTALLED)  ## Look for known vulnerabilities of what users install
 	@mkdir -p out
-	$(WITH_INDEX) $(BIN)/uv pip compile --quiet --extra all --extra paper pyproject.toml -o out/requirements.txt
+	$(WITH_INDEX) $(BIN)/uv pip compile --quiet --extra all pyproject.toml -o out/requirements.txt
 	$(BIN)/pip-audit --strict --disable-pip --no-deps -r out/requirements.txt
 
 release-check: $(INSTALLED)  ## Check that TAG, as v0.1.0, can be released from here
 	$(BIN)/python tests/release.py $(TAG)
 
-# As in the tests: the data sets of the paper, where they are at hand.
+# The data sets of the paper, as in the tests.
 paper: export MODECLUST_DATA ?= $(wildcard $(CURDIR)/../shared/data)
 paper: $(INSTALLED)  ## Reproduce every figure, table and claim of the paper; the page is in out/paper
 	@mkdir -p out
-	$(BIN)/modeclust paper -o out/paper --force
+	$(BIN)/python -m reproduction -o out/paper --force
 
 paper-docs: $(INSTALLED)  ## Show what `make paper` found in the documentation
 	$(BIN)/python docs/_ext/measured.py paper out/paper

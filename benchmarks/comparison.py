@@ -30,7 +30,6 @@ from timing import Run, compare, interleave, seconds, summaries
 
 import modeclust
 from modeclust import KModes, LaplacianKModes, estimate_bandwidth
-from modeclust.paper.typicality import distances_to_rows
 
 KMEANS = "scikit-learn KMeans"
 OUTLIER = -1  # the class of rows that belong to none
@@ -242,10 +241,11 @@ def score(known: Known, found: Found) -> dict[str, float]:
     X, y, labels = known.X[inside], known.y[inside], found.labels[inside]
     clusters = np.unique(found.labels[found.labels >= 0])
     shares = [np.mean(~inside[found.labels == k]) for k in clusters]
-    among_rows = distances_to_rows(X, X, N_NEIGHBORS + 1) * (N_NEIGHBORS + 1) / N_NEIGHBORS
-    steps = distances_to_rows(X, found.representatives, N_NEIGHBORS) / np.median(among_rows)
-    near = NearestNeighbors(n_neighbors=N_NEIGHBORS).fit(X)
-    classes = y[near.kneighbors(found.representatives, return_distance=False)]
+    search = NearestNeighbors(n_neighbors=N_NEIGHBORS).fit(X)
+    among_rows = search.kneighbors(X, N_NEIGHBORS + 1)[0].sum(axis=1) / N_NEIGHBORS
+    distances, neighbors = search.kneighbors(found.representatives)
+    steps = distances.mean(axis=1) / np.median(among_rows)
+    classes = y[neighbors]
     pure = [np.unique(own, return_counts=True)[1].max() / N_NEIGHBORS for own in classes]
     return {
         "n_clusters": len(clusters),

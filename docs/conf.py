@@ -4,7 +4,9 @@ import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # extensions of our own
+DOCS = Path(__file__).parent
+# Our own extensions, and `reproduction`, whose templates the page on the paper uses.
+sys.path[:0] = [str(DOCS / "_ext"), str(DOCS.parent)]
 
 project = "modeclust"
 author = "The modeclust developers"

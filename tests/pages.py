@@ -14,6 +14,8 @@ from packaging.requirements import Requirement
 from typer.main import get_command
 
 from modeclust.cli.app import app
+from reproduction.__main__ import parse
+from reproduction.items import choose_items
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -141,7 +143,13 @@ def _declared():
 
 
 def _check_python(words):
-    _check_script(words[1:])
+    if words[1:3] != ["-m", "reproduction"]:
+        _check_script(words[1:])
+        return
+    try:
+        choose_items(parse(words[3:]).items, to_run=False)
+    except SystemExit as error:  # of argparse
+        raise AssertionError(f"wrong options: {words[3:]}") from error
 
 
 def _check_script(words):

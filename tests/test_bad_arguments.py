@@ -745,7 +745,6 @@ TYPED = {
     "predict": ["predict", "../model.npz", "wine", "-o", "labels.csv"],
     "info": ["info", "../model.npz"],
     "demo": ["demo", "--no-open"],
-    "paper": ["paper"],
 }
 DATA = [
     ("irs", "No built-in data 'irs'; .* did you mean 'iris'"),
@@ -817,10 +816,6 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
     },
     "info": {"model": MODEL},
     "demo": {"output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
-    "paper": {
-        "names": [("fig9", "'fig9'")],
-        "output": [NO_FOLDER, (".", "the folder you are in; name one inside it")],
-    },
 }
 
 

@@ -150,7 +150,4 @@ def test_the_examples_of_the_command_line_run(folder):
     commands = dict.fromkeys(line for line in lines if line.startswith("modeclust "))
     assert {line.split()[1] for line in commands} == set(COMMANDS)
     for line in commands:
-        if line.startswith("modeclust paper"):  # at full size they are run by `make paper`
-            run(f"{line} --quick" if line != "modeclust paper" else f"{line} moons --quick")
-        else:
-            run(line)
+        run(line)

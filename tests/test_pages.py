@@ -40,6 +40,8 @@ def test_the_pages_have_commands_of_every_kind():
         "python benchmarks/walk.py",
         "python benchmarks/run.py --only scales",
         "python benchmarks/run.py --few",
+        "python -m reproduction suns",
+        "python -m reproduction --fast",
         "git tag v0.1.0",
         "make lint && make test",
     ],

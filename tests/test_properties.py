@@ -6,7 +6,7 @@ from properties.drawing import PROPERTIES
 from public import CALLABLE, parameters
 
 # Commands that take no data.
-NOT_DRAWN = {"modeclust demo", "modeclust paper", "show_versions"}
+NOT_DRAWN = {"modeclust demo", "show_versions"}
 
 
 def each(properties):

@@ -38,7 +38,7 @@ def make(page: str) -> None:
 def _make_paper(file: Path, folder: Path) -> None:
     from markupsafe import Markup
 
-    from modeclust.paper.report import WORDS, items_of, templates
+    from reproduction.report import VERDICT_WORDS, items_of, templates
 
     environment = templates()
     environment.filters["markdown"] = lambda text: Markup(
@@ -46,7 +46,7 @@ def _make_paper(file: Path, folder: Path) -> None:
     )
     template = environment.from_string((DOCS / "paper.md.jinja").read_text(encoding="utf-8"))
     results = json.loads(file.read_text(encoding="utf-8"))
-    page = template.render(results=results, items=items_of(results), words=WORDS)
+    page = template.render(results=results, items=items_of(results), words=VERDICT_WORDS)
     folder.mkdir(parents=True)
     (folder / "page.inc").write_text(page, encoding="utf-8")
 

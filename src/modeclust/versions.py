@@ -21,8 +21,6 @@ _OPTIONAL = (
     "distributed",
     "zarr",
     "h5py",
-    "networkx",
-    "kmedoids",
 )
 
 

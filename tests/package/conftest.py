@@ -31,11 +31,11 @@ def sdist():
 class Environment:
     """A virtual environment with the package, its core dependencies and the extras asked for."""
 
-    def __init__(self, folder, package, *extras, editable=False):
+    def __init__(self, folder, package, *extras, options=()):
         from uv import find_uv_bin
 
         self.folder, self.package, self.uv = folder, package, find_uv_bin()
-        self.options = ("--editable",) if editable else ()
+        self.options = options
         self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = self.bin / "python"
         self.extras = extras
@@ -98,4 +98,10 @@ def environment_of_sdist(tmp_path, sdist):
 @pytest.fixture
 def environment_of_folder(tmp_path):
     """Install the sources in a folder, in which the package stays, with all that tests need."""
-    return lambda folder: Environment(tmp_path / "venv", folder, "test", editable=True)
+
+    def install(folder):
+        group = f"{folder / 'pyproject.toml'}:reproduction"
+        options = ("--group", group, "--editable")
+        return Environment(tmp_path / "venv", folder, "test", options=options)
+
+    return install

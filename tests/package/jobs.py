@@ -109,11 +109,6 @@ def hdf5_file():
     run("fit", "rows.h5", "-k", "3", *FEW)
 
 
-def paper():
-    run("paper", "gaussians", "degrees", "--quick", "-o", "paper")
-    assert any(Path("paper").glob("*.html"))
-
-
 def dask():
     import dask.array as da
     from distributed import Client

@@ -22,7 +22,6 @@ NEEDS = [
     ("stream", "dask", ("cli",)),
     ("zarr_file", "zarr", ("cli",)),
     ("hdf5_file", "hdf5", ("cli",)),
-    ("paper", "paper", ("cli",)),
 ]
 # What begins with the user's own import, so that there is nothing to say without it.
 ARRAYS = ["dask", "zarr", "hdf5"]
@@ -44,11 +43,11 @@ def test_the_sdist_installs_and_works_as_the_wheel_does(environment_of_sdist, tm
 
 
 def test_the_core_does_not_load_what_is_optional(environment, tmp_path):
-    environment.hold("all", "paper")
+    environment.hold("all")
     done = environment.do("loaded", tmp_path)
     assert done.returncode == 0, done.stderr
     optional = {"matplotlib", "plotly", "jinja2", "typer", "rich", "polars", "faiss"}
-    optional |= {"dask", "distributed", "zarr", "h5py", "networkx", "kmedoids"}
+    optional |= {"dask", "distributed", "zarr", "h5py"}
     assert "modeclust" in done.stdout.split()
     assert not optional & set(done.stdout.split())
 

@@ -17,21 +17,18 @@ from modeclust.cli.options import (
     Force,
     Header,
     IdColumn,
-    Items,
     Job,
     Labels,
-    ListItems,
     Model,
     NewData,
     NoOpen,
     Output,
     Page,
-    Quick,
     Separator,
     Stream,
     takes_job,
 )
-from modeclust.cli.printing import print_fit, print_info, print_items, print_json, reason, say, tell
+from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
 from modeclust.io.atomic import shown
 
 if TYPE_CHECKING:
@@ -232,46 +229,6 @@ def demo(
     say("look at", output / "report.html")
     if not no_open:
         _open(output / "report.html")
-
-
-@app.command(
-    epilog=_examples(
-        "modeclust paper",
-        "modeclust paper --list",
-        "modeclust paper moons degrees -o figures",
-    )
-)
-def paper(
-    names: Items = None,
-    list_items: ListItems = False,
-    output: Folder = Path("kmodes-paper"),
-    quick: Quick = False,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Reproduce the figures, tables and claims of the K-modes paper, with a verdict on each."""
-    from modeclust.cli.folder import Kind, check_folder, swapped_in
-    from modeclust.paper.items import check_items, list_of_items
-    from modeclust.paper.report import PAGE, WORDS, is_report, owns, write_report
-
-    if list_items:
-        wanted = check_items(names or [], to_run=False)
-        listed = [item for item in list_of_items() if item["name"] in wanted]
-        print_json({"items": listed}) if as_json else print_items(listed)
-        return
-    chosen = check_items(names or [])
-    kind = Kind("paper", owns, is_report)
-    check_folder(output, force=force, kind=kind)
-    with swapped_in(output, force=force, kind=kind) as part:
-        results = write_report(chosen, part, quick=quick, tell=lambda line: say(line, error=True))
-    if as_json:
-        print_json(results)
-    else:
-        say(", ".join(f"{count} {WORDS[v]}" for v, count in results["verdicts"].items()))
-        say("look at", output / PAGE)
-    if failed := [item["name"] for item in results["items"] if item["error"]]:
-        tell("error", f"failed: {', '.join(failed)}")
-        raise typer.Exit(1)
 
 
 def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":

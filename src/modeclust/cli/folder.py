@@ -1,12 +1,12 @@
-"""The folders that commands write: whole or not at all, and over nothing but their own kind."""
+"""The folder that `fit` writes: whole or not at all, and only over the folder of another fit."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,24 +25,13 @@ LABELS = {f"labels{ending}" for ending in WRITERS}
 FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
-class Kind(NamedTuple):
-    """A kind of folder, by the command that writes it."""
-
-    command: str
-    owns: Callable[[str], bool]  # whether it may hold a file of this name
-    wrote: Callable[[Path], bool]  # whether what is in a folder shows that it is of the kind
-
-
 def _is_of_fit(folder: Path) -> bool:
     """Return whether a folder has a model, and labels as `fit` writes them, in one format."""
     n_labels = sum((folder / name).exists() for name in LABELS)
     return n_labels <= 1 and is_document(folder / MODEL)
 
 
-FIT = Kind("fit", FILES.__contains__, _is_of_fit)
-
-
-def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
+def check_folder(folder: Path, *, force: bool) -> None:
     """Refuse a folder that must not be replaced, or cannot be made."""
     target = Path(os.path.realpath(folder))
     check_parent(target)
@@ -53,17 +42,17 @@ def check_folder(folder: Path, *, force: bool, kind: Kind = FIT) -> None:
     if target.samefile(Path.cwd()):  # to replace it would leave the shell in a removed folder
         raise ValueError("that is the folder you are in; name one inside it with -o.")
     content = sorted(target.iterdir())
-    if foreign := [path.name for path in content if path.is_dir() or not kind.owns(path.name)]:
+    if foreign := [path.name for path in content if path.is_dir() or path.name not in FILES]:
         raise ValueError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which `{kind.command}` did not write; move it "
+            f"{str(folder)!r} holds {foreign[0]!r}, which `fit` did not write; move it "
             "away or name another folder with -o."
         )
     # Others may have a file of such a name too.
-    if content and not kind.wrote(target):
+    if content and not _is_of_fit(target):
         raise ValueError(
             f"{str(folder)!r} holds {listed(path.name for path in content)}, and does not look as "
-            f"`{kind.command}` leaves it; move what you need away, remove the rest, or name "
-            "another folder with -o."
+            "`fit` leaves it; move what you need away, remove the rest, or name another folder "
+            "with -o."
         )
     if content and not force:
         raise ValueError(
@@ -91,16 +80,16 @@ def check_parent(target: Path) -> None:
 
 
 @contextmanager
-def swapped_in(folder: Path, *, force: bool, kind: Kind = FIT) -> Iterator[Path]:
+def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
     """Yield a new folder that takes its place when all of it is written."""
     target = Path(os.path.realpath(folder))
     part = unused_name(target)
     try:
         part.mkdir()
         yield part
-        check_folder(target, force=force, kind=kind)
+        check_folder(target, force=force)
         if target.exists():
-            _swap(part, target, kind)
+            _swap(part, target)
         else:
             part.rename(target)
     except OSError as error:
@@ -112,10 +101,10 @@ def swapped_in(folder: Path, *, force: bool, kind: Kind = FIT) -> Iterator[Path]
         raise OSError(error.errno, error.strerror, name) from error
     finally:
         if part.exists():
-            _remove(part, kind)
+            _remove(part)
 
 
-def _swap(part: Path, target: Path, kind: Kind) -> None:
+def _swap(part: Path, target: Path) -> None:
     old = unused_name(target)
     target.rename(old)
     try:
@@ -123,14 +112,14 @@ def _swap(part: Path, target: Path, kind: Kind) -> None:
     except BaseException:
         old.rename(target)
         raise
-    _remove(old, kind)
+    _remove(old)
 
 
-def _remove(folder: Path, kind: Kind) -> None:
-    """Remove a folder of a kind, but nothing that its command did not write."""
+def _remove(folder: Path) -> None:
+    """Remove a folder of a fit, but no file that `fit` did not write."""
     for path in list(folder.iterdir()):
         is_part = path.match(".modeclust-*.part")  # of a file that was being written
-        if not path.is_dir() and (is_part or kind.owns(path.name)):
+        if not path.is_dir() and (is_part or path.name in FILES):
             path.unlink()
     folder.rmdir()
 

@@ -41,13 +41,6 @@ def complete_bandwidth(incomplete: str) -> Iterator[str]:
     yield from (name for name in BANDWIDTHS if name.startswith(incomplete))
 
 
-def complete_item(incomplete: str) -> Iterator[str]:
-    """Yield items of the paper that begin so."""
-    from modeclust.paper.items import ITEMS
-
-    yield from (name for name in ITEMS if name.startswith(incomplete))
-
-
 def check_name(data: str) -> None:
     """Refuse what is neither built-in data nor looks like a file."""
     from modeclust.cli.streams import container_of
@@ -253,18 +246,5 @@ NewData = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace what was written before.")]
-Items = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[NAME]...",
-        show_default="all",
-        autocompletion=complete_item,
-        help="Items to reproduce; --list names them.",
-    ),
-]
-ListItems = Annotated[bool, typer.Option("--list", help="List the items, and run none.")]
-Quick = Annotated[
-    bool, typer.Option("--quick", help="Small sizes: shows that all works, and no more.")
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")]

@@ -16,8 +16,6 @@ from rich.text import Text
 # In which extra a package is, where not in that of the command line.
 EXTRAS = {
     "matplotlib": "plot",
-    "networkx": "paper",
-    "kmedoids": "paper",
     "dask": "dask",
     "zarr": "zarr",
     "h5py": "hdf5",
@@ -160,17 +158,6 @@ def print_info(told: dict[str, Any]) -> None:
     if told["classes"]:
         say(f"commonest classes: {_some(told['classes'])}")
     say(f"parameters: {', '.join(f'{k}={v!r}' for k, v in told['parameters'].items())}")
-
-
-def print_items(items: list[dict[str, Any]]) -> None:
-    """Print one line for each item of the paper."""
-    grid = Grid(box=None, header_style="dim", pad_edge=False)
-    for name in ("name", "what it shows", "in the paper", "data"):
-        grid.add_column(name, overflow="fold")
-    for item in items:
-        cells = (item["name"], item["title"], item["where"], ", ".join(item["data"]) or "built in")
-        grid.add_row(*(Text(cell) for cell in cells))
-    console().print(grid, soft_wrap=False)
 
 
 def _bandwidth(told: dict[str, Any]) -> str:

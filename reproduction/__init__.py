@@ -1,0 +1,1 @@
+"""The paper reproduced: a script and a table of claims for each figure, table and section."""
