@@ -127,7 +127,7 @@ class TestReport:
             model.report(rows[:5000], None, None)
         with pytest.raises(ValueError, match="in the same order, but row") as caught:
             model.report(rows[::-1], None, None)
-        row = int(re.search(r"row (\d+) is not", str(caught.value))[1])
+        row = int(re.search(r"row (\d+) is different", str(caught.value))[1])
         labels = model.labels_.compute()
         assert labels[row] != labels[::-1][row]
         with pytest.raises(ValueError, match="one value for each of the 6000 rows"):

@@ -8,7 +8,7 @@ from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.plotting import ModesDisplay, PathDisplay
 from modeclust.plotting.fitted import Fitted
 
-ORDER = "its rows in the same order, but row {} is not what it was; pass them as they were"
+ORDER = "its rows in the same order, but row {} is different; pass the same rows"
 MODELS = [
     KModes(3, bandwidth=1.0, n_bandwidths=3, random_state=0),
     KModes(3, bandwidth=np.inf, random_state=0),

@@ -215,7 +215,7 @@ def test_bad_input_is_refused_and_nothing_written(blobs, options, message, tmp_p
 
 def test_a_missing_folder_is_told_before_work(blobs, tmp_path, monkeypatch):
     X, _, model = blobs
-    monkeypatch.setattr("modeclust.estimators.reporting.summarize", None)
+    monkeypatch.setattr("modeclust.reporting.page.summarize", None)
     with pytest.raises(FileNotFoundError, match="no folder for the report"):
         model.report(X, path=tmp_path / "nowhere" / "report.html")
 

@@ -12,14 +12,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
+from modeclust.estimators.same_rows import check_same_rows
 from modeclust.path import Path
 from modeclust.plotting.exemplars import labels_at
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.validation import check_rows
 
 Doubles = npt.NDArray[np.float64]
-
-MOST_COMPARED = 1_000  # rows, with those of the fit
 
 
 class Fitted(NamedTuple):
@@ -48,7 +47,7 @@ class Fitted(NamedTuple):
                 f"{type(model).__name__} has not; pass a KModes, MeanShift or KMeans."
             )
         X = check_rows(X, estimator=model, reset=False)
-        check_rows_of_fit(model, X)
+        check_same_rows(model, X)
         names = check_names(model, X.shape[1], feature_names)
         if bandwidth is None:
             centers = model.cluster_centers_
@@ -67,28 +66,6 @@ class Fitted(NamedTuple):
             )
         labels = model.labels_ if is_last else labels_at(X, path, step)
         return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
-
-
-def check_rows_of_fit(model: Any, X: Any, numbers: npt.NDArray[np.intp] | None = None) -> None:
-    """Refuse rows that are not those of the fit, in their order, as far as a few of them tell.
-
-    Models that can tell have `_first_other_row`; of others only the number of rows is known.
-    Where the rows are a sample, `numbers` are those that they have among all.
-    """
-    n_rows = len(model.labels_)
-    if X.shape[0] != n_rows:
-        raise ValueError(
-            f"X must be the data that the model was fitted on, {n_rows} rows, got {X.shape[0]}."
-        )
-    if not hasattr(model, "_first_other_row"):
-        return
-    places = np.unique(np.linspace(0, n_rows - 1, MOST_COMPARED).astype(np.intp))
-    if (row := model._first_other_row(X, places)) is not None:
-        number = row if numbers is None else numbers[row]
-        raise ValueError(
-            "X must be the data that the model was fitted on, its rows in the same order, but row "
-            f"{number} is not what it was; pass them as they were, or fit the model again."
-        )
 
 
 def path_of(model: Any) -> Path:

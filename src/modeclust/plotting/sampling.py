@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.dask_input import as_array
 from modeclust.data.dask.chunks import is_dask
-from modeclust.plotting.fitted import check_rows_of_fit
+from modeclust.estimators.same_rows import check_same_rows
 
 MOST_POINTS = 5_000
 FEWEST_OF_A_CLUSTER = 10
@@ -79,7 +79,7 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     """Return some rows of the Dask collection that a model was fitted on."""
     check_is_fitted(model)
     array = as_array(X, estimator=model, reset=False)
-    check_rows_of_fit(model, array)
+    check_same_rows(model, array)
     n_rows, n_features = array.shape
     labels = np.asarray(model.labels_)
     size = min(MOST_SAMPLED, MOST_SAMPLED_NUMBERS // n_features)
@@ -90,7 +90,7 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     view.labels_ = labels[indices]
     names = vars(view).pop("feature_names_in_", None)  # the sample is an array, without names
     sample = array[indices].compute()
-    check_rows_of_fit(view, sample, indices)
+    check_same_rows(view, sample, indices)
     return RowSample(view, sample, indices, n_rows, names)
 
 

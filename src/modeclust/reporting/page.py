@@ -15,6 +15,7 @@ from typing import Any
 
 from modeclust.io.atomic import check_path, written
 from modeclust.plotting.palette import COLORS, PLOTLY_SYMBOLS
+from modeclust.reporting.summarize import summarize
 
 SCRIPTS = ("report.js", "charts.js", "patterns.js", "explorer.js")
 HEIGHT = 900  # pixels, of the page within a notebook
@@ -75,6 +76,27 @@ class Report:
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
             f'style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
         )
+
+
+def make_report(
+    model: Any, X: Any, y: Any, path: str | os.PathLike[str] | None, **options: Any
+) -> Report:
+    """Return the report of a model, and save it if `path` is not None.
+
+    `options` are passed to `summarize`. Arguments are checked before any work is done.
+    """
+    check_installed()
+    if path is not None:
+        check_target(path)
+    if isinstance(y, str | os.PathLike):
+        raise ValueError(
+            f"y must be the class of each row, got {y!r}; the path is the third argument: "
+            f"report(X, path={y!r})."
+        )
+    report = Report(summarize(model, X, y, **options))
+    if path is not None:
+        report.save(path)
+    return report
 
 
 def check_target(path: str | os.PathLike[str]) -> str:
