@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust import KModes
-from modeclust.plotting.canvas import darker
-from modeclust.plotting.density import Ground
-from modeclust.plotting.palette import color
+from modeclust.plotting.density import KernelDensity
+from modeclust.plotting.palette import color, darker
 
 Doubles = npt.NDArray[np.float64]
 
@@ -29,7 +28,7 @@ def draw_panels(model: KModes, X: Doubles, bandwidths: Sequence[float]) -> Any:
     figure, rows = plt.subplots(
         len(bandwidths), 3, figsize=size, sharex=True, squeeze=False, layout="constrained"
     )
-    ground = Ground.of(X, "gaussian")
+    density = KernelDensity.of(X, "gaussian")
     largest = float(model.path_.bandwidths[np.isfinite(model.path_.bandwidths)].max())
     for (bars, own, whole), bandwidth in zip(rows, bandwidths, strict=True):
         point = model.path_.at(bandwidth)
@@ -39,8 +38,8 @@ def draw_panels(model: KModes, X: Doubles, bandwidths: Sequence[float]) -> Any:
         name = f"bandwidth {bandwidth:.4g}" if np.isfinite(bandwidth) else "K-means"
         bars.set_ylabel(f"{name}\nvertices in a bin")
         width = min(point.bandwidth, largest)
-        _draw_densities(own, ground, rank[point.labels], width)
-        _draw_densities(whole, ground, np.zeros(len(X), dtype=int), width)
+        _draw_densities(own, density, rank[point.labels], width)
+        _draw_densities(whole, density, np.zeros(len(X), dtype=int), width)
         for ax in (bars, own):
             _mark_centers(ax, point.centers[:, 0])
         if width < point.bandwidth:
@@ -76,11 +75,11 @@ def _mark_centers(ax: Any, centers: npt.NDArray[Any]) -> None:
 
 
 def _draw_densities(
-    ax: Any, ground: Ground, labels: npt.NDArray[np.intp], bandwidth: float
+    ax: Any, density: KernelDensity, labels: npt.NDArray[np.intp], bandwidth: float
 ) -> None:
     places = np.linspace(0, END, 1601)
     n_curves = int(labels.max()) + 1
-    for k, curve in enumerate(ground.weights_along(places, labels, n_curves, bandwidth)):
+    for k, curve in enumerate(density.with_area_of_weights(places, labels, n_curves, bandwidth)):
         shade = "black" if n_curves == 1 else darker(color(k))
         ax.plot(places, curve, ls=STYLES[k], color=shade, lw=1.1)
     ax.set_ylim(bottom=0)

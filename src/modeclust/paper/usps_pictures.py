@@ -46,7 +46,7 @@ def _draw_centroids(
         sample.X,
         sample.y,
         bandwidth=bandwidth,
-        n_neighbors=N_NEIGHBORS,
+        n_exemplars=N_NEIGHBORS,
         image_shape=shape,
         ax=ax,
     )
