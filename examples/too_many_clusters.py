@@ -38,8 +38,8 @@ print(f"{len(merged.cluster_centers_)} clusters of {merged.counts_} rows are lef
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 display = PathDisplay.from_estimator(model, X, ax=axes[0], levels=[0.5], legend=False)
-display.stars_.remove()  # the means, and the rows nearest to them, are not the matter here
-display.rings_.remove()
+display.means_.remove()  # the means, and the rows nearest to them, are not the matter here
+display.exemplars_.remove()
 for pair in pairs:
     axes[0].plot(*model.cluster_centers_[list(pair)].T, color="black", lw=4, alpha=0.5, zorder=5)
 PathDisplay.from_estimator(merged, X, ax=axes[1], levels=[0.1, 0.5, 0.9], legend=False)

@@ -315,7 +315,7 @@ def _draw_neighbors(
         sample.X,
         sample.y,
         bandwidth=bandwidth,
-        n_neighbors=N_NEIGHBORS,
+        n_exemplars=N_NEIGHBORS,
         image_shape=shape,
         ax=ax,
     )

@@ -1,4 +1,4 @@
-"""What the pages of the project tell their readers to type, and whether that can be run."""
+"""The commands and code blocks in the documentation, and checks that they can be run."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from reproduction.items import choose_items
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
-# The gallery is made of the examples, which have tests of their own.
+# The gallery is generated from the examples, which have their own tests.
 DOCS_PAGES = sorted(page for page in DOCS.rglob("*.md") if "gallery" not in page.parts)
 PAGES = [README, ROOT / "CONTRIBUTING.md", *DOCS_PAGES]
 COMMANDS = get_command(app).commands
@@ -28,44 +28,44 @@ PIP_OPTIONS = {"--editable", "--no-build-isolation", "--no-deps"}
 
 
 def blocks(page, language):
-    """Return the blocks of a language, each with the output that is shown below it, or None."""
-    shown = r"(?:\n\n```text\n(.*?)```)?"
-    return re.findall(rf"^```{language}\n(.*?)```{shown}", _text(page), re.DOTALL | re.MULTILINE)
+    """Return the code blocks of a language, each with the output shown below it, or None."""
+    output = r"(?:\n\n```text\n(.*?)```)?"
+    return re.findall(rf"^```{language}\n(.*?)```{output}", _text(page), re.DOTALL | re.MULTILINE)
 
 
 def shell_lines(page):
-    """Return what stands in blocks for the shell, line by line."""
+    """Return the lines of all shell blocks."""
     joined = "".join(block.replace("\\\n", " ") for block, _ in blocks(page, "sh"))
     return [line for line in joined.splitlines() if shlex.split(line, comments=True)]
 
 
 def lines_to_run(page):
-    """Return the lines for the shell that are commands of the library."""
+    """Return the shell lines that call `modeclust`."""
     return [line for line in shell_lines(page) if line.startswith("modeclust ")]
 
 
 def commands_in_text(page):
-    """Return what stands between backticks in the text and begins as a command does."""
+    """Return the commands between backticks in the text."""
     text = re.sub(r"^```.*?^```$", "", _text(page), flags=re.DOTALL | re.MULTILINE)
     spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
     return [span for span in spans if _kind(span.partition(" ")[0])]
 
 
 def results(page):
-    """Return what a page of measured results shows."""
+    """Return the measured results that a page shows."""
     return json.loads(_text(DOCS / page / "results.json"))
 
 
 def assert_says(page, sentence):
-    """Fail unless the sentence is on the page, whatever its lines."""
+    """Fail unless the sentence is on the page, ignoring line breaks."""
     if sentence not in " ".join(_text(page).split()):
         raise AssertionError(f"{page.name} should say, as measured: {sentence}")
 
 
 def run(line):
-    """Run a command of the library in this folder."""
+    """Run a `modeclust` command in the current folder."""
     command = shlex.split(line, comments=True)
-    env = {**os.environ, "BROWSER": "true"}  # `true` opens the pages
+    env = {**os.environ, "BROWSER": "true"}  # the program `true` stands in for a browser
     done = subprocess.run(
         [sys.executable, "-m", *command], env=env, check=False, capture_output=True, text=True
     )
@@ -73,10 +73,10 @@ def run(line):
 
 
 def check(line):
-    """Fail on a command that is of no known kind, or names what is not there."""
+    """Fail if a command is of an unknown kind, or names something that does not exist."""
     words = shlex.split(line, comments=True)
     kind = _kind(words[0])
-    assert kind is not None, f"of no known kind: {line}"
+    assert kind is not None, f"unknown kind of command: {line}"
     try:
         kind(words)
     except Exception as error:
@@ -94,13 +94,13 @@ def _kind(program):
 def _check_modeclust(words):
     for name in words[1:2]:
         command = COMMANDS[name]
-        if len(words) > 2:  # otherwise it may be a name in a sentence
+        if len(words) > 2:  # otherwise the text may only name the command
             command.make_context(name, words[2:])
 
 
 def _check_make(words):
     makefile = _text(ROOT / "Makefile")
-    # Not by `make -n`, for which the folder `tests` is a target too.
+    # `make -n` would not do, because it accepts the folder `tests` as a target.
     targets = re.findall(r"^([a-z-]+):.*##", makefile, re.MULTILINE)
     for word in words[1:]:
         variable, is_set, _ = word.partition("=")
@@ -116,8 +116,8 @@ def _check_pip(words):
         elif word.startswith("-"):
             assert word.startswith("-C") or word in PIP_OPTIONS, word
         else:
-            wanted = Requirement(re.sub(r"^\.", "modeclust", word))
-            assert wanted.extras <= _declared()[wanted.name], word
+            requirement = Requirement(re.sub(r"^\.", "modeclust", word))
+            assert requirement.extras <= _declared_extras()[requirement.name], word
 
 
 def _check_gdb(words):
@@ -131,14 +131,14 @@ def _pyproject():
 
 
 @cache
-def _declared():
-    """Return the extras that pyproject.toml names of modeclust and of all that it needs."""
+def _declared_extras():
+    """Return the extras in pyproject.toml, of modeclust and of its dependencies."""
     project = _pyproject()["project"]
     optional = project["optional-dependencies"]
     extras = {"modeclust": set(optional)}
     for group in (project["dependencies"], *optional.values()):
-        for needed in map(Requirement, group):
-            extras.setdefault(needed.name, set()).update(needed.extras)
+        for requirement in map(Requirement, group):
+            extras.setdefault(requirement.name, set()).update(requirement.extras)
     return extras
 
 
@@ -156,8 +156,8 @@ def _check_script(words):
     script, *options = words
     assert (ROOT / script).is_file(), script
     if options:
-        assert script == "benchmarks/run.py", "no other script is known to take options"
-        # In a process of its own: it sets what threads and caches a process has.
+        assert script == "benchmarks/run.py", "no other script takes options"
+        # In a new process, because the script sets the threads and caches of its process.
         code = "import sys, run; sys.argv = sys.argv[1:]; run.parse()"
         done = subprocess.run(
             [sys.executable, "-c", code, *words],

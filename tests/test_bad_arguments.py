@@ -98,11 +98,11 @@ def shown(display):
             points=X[:, :1],
             labels=LABELS,
             bandwidths=np.array([np.inf, 2.0]),
-            trails=np.stack([CENTERS[:, :1]] * 2),
+            paths=np.stack([CENTERS[:, :1]] * 2),
             axis_labels=["a"],
         )
     clusters = [Cluster(0, 4, CENTERS[0], X[:2])]
-    return ModesDisplay(clusters=clusters, n_clusters=3, n_neighbors=2, kind="profiles")
+    return ModesDisplay(clusters=clusters, n_clusters=3, n_exemplars=2, kind="profiles")
 
 
 # How each is called where all arguments but one are good.
@@ -342,8 +342,8 @@ FILE_TO_WRITE = [
     bad(".", "Is a directory", IsADirectoryError),
 ]
 REPORT_TO_WRITE = [
-    bad("report.pdf", "a report ends in .html or .json, got GOT"),
-    bad("absent/report.html", "no folder for the report", FileNotFoundError),
+    bad("report.pdf", "must end in .html or .json, got GOT"),
+    bad("absent/report.html", "the folder of the report does not exist", FileNotFoundError),
     bad(3, "path must be a str or path-like, got GOT", TypeError),
 ]
 INDEX = [
@@ -605,7 +605,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
         "ax": AXES,
-        "looks": [bad({"colour": "red"}, "unexpected keyword argument 'colour'", TypeError)],
+        "kwargs": [bad({"colour": "red"}, "unexpected keyword argument 'colour'", TypeError)],
     },
     "PathDisplay.plot": {
         "ax": AXES,
@@ -623,27 +623,27 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "ModesDisplay.from_estimator": {
         "estimator": [
             bad(KModes(3), "not fitted yet", NotFittedError),
-            bad(DBSCAN().fit(X), "cluster_centers_ and labels_, which DBSCAN has not; pass a"),
+            bad(DBSCAN().fit(X), "cluster_centers_ and labels_, but DBSCAN has not; pass a"),
             bad(None, "None is not an estimator instance", TypeError),
         ],
         "X": KNOWN,
         "y": CLASSES,
         "bandwidth": ON_THE_PATH,
-        "n_neighbors": [
-            bad(v, "n_neighbors must be a whole number above 0, got GOT") for v in (0, 2.5, None)
+        "n_exemplars": [
+            bad(v, "n_exemplars must be an integer > 0, got GOT") for v in (0, 2.5, None)
         ],
         "image_shape": IMAGE,
         "feature_names": NAMES,
         "n_terms": [
-            bad(v, "n_terms must be a whole number above 0, got GOT") for v in (0, 2.5, None)
+            bad(v, "n_terms must be an integer > 0, got GOT") for v in (0, 2.5, None)
         ],
         "clusters": [
-            bad(v, "clusters must be some of the numbers from 0 to 2, got GOT")
+            bad(v, "clusters must be a list of integers from 0 to 2, got GOT")
             for v in ([], [3], [-1], [0.5], 1, "01")
         ],
         "sample_weight": WEIGHTS,
         "ax": AXES,
-        "looks": [bad({"colour": "red"}, "unexpected keyword argument 'colour'", TypeError)],
+        "kwargs": [bad({"colour": "red"}, "unexpected keyword argument 'colour'", TypeError)],
     },
     "ModesDisplay.plot": {
         "ax": AXES,
@@ -665,7 +665,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "path": [
             *REPORT_TO_WRITE,
             bad(None, "path must be a str or path-like, got GOT", TypeError),
-            bad(".", "a report ends in .html or .json, got GOT"),
+            bad(".", "must end in .html or .json, got GOT"),
         ]
     },
 }  # fmt: skip

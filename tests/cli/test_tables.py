@@ -12,7 +12,7 @@ from scipy.io import mmwrite
 
 from modeclust.cli.formats import WRITERS, TableError, TextFormat, ending_of
 from modeclust.cli.tables import read_table, write_labels
-from modeclust.plotting.fitted import check_classes
+from modeclust.plotting.clustering import check_classes
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
 FRAME = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": ["u", "v", "u"], "w": [1, 2, 3]})

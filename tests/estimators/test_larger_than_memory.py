@@ -76,10 +76,10 @@ def test_a_memory_map(tmp_path):
 class TestReport:
     @pytest.fixture(autouse=True)
     def small_samples(self, monkeypatch):
-        from modeclust.plotting import sampling
+        from modeclust.reporting import data
 
-        self.sampling = sampling
-        monkeypatch.setattr(sampling, "MOST_SAMPLED", 600)
+        self.report_data = data
+        monkeypatch.setattr(data, "MAX_SAMPLE_ROWS", 600)
 
     def test_of_a_sample(self, frame):
         rows = frame[["a", "b", "c"]]
@@ -105,18 +105,18 @@ class TestReport:
         for k, row in enumerate(model.exemplar_indices_):
             assert told["exemplars"][-1][k][0] == row
             assert set(told["exemplars"][-1][k]) <= set(told["exemplar_rows"])
-        for ours, best in zip(told["commonest"][-1], theirs["commonest"][-1], strict=True):
+        for ours, best in zip(told["top_classes"][-1], theirs["top_classes"][-1], strict=True):
             assert ours[0] == best[0]
             assert ours[1] == pytest.approx(best[1], rel=0.1)
         model.report(rows, KINDS, None).to_html()
 
     def test_of_few_rows_is_of_all(self, monkeypatch):
         da = pytest.importorskip("dask.array")
-        monkeypatch.setattr(self.sampling, "MOST_SAMPLED", 20_000)
+        monkeypatch.setattr(self.report_data, "MAX_SAMPLE_ROWS", 20_000)
         rows = da.from_array(X, chunks=(1000, 3))
         ours = KModes(**OPTIONS).fit(rows).report(rows, KINDS, None).summary
         theirs = KModes(**OPTIONS).fit(X).report(X, KINDS, None).summary
-        for name in ("notes", "n_rows", "exemplar_rows", "commonest", "labels"):
+        for name in ("notes", "n_rows", "exemplar_rows", "top_classes", "labels"):
             assert ours[name] == theirs[name], name
 
     def test_of_other_rows_is_refused(self):
@@ -127,7 +127,7 @@ class TestReport:
             model.report(rows[:5000], None, None)
         with pytest.raises(ValueError, match="in the same order, but row") as caught:
             model.report(rows[::-1], None, None)
-        row = int(re.search(r"row (\d+) is not", str(caught.value))[1])
+        row = int(re.search(r"row (\d+) is different", str(caught.value))[1])
         labels = model.labels_.compute()
         assert labels[row] != labels[::-1][row]
         with pytest.raises(ValueError, match="one value for each of the 6000 rows"):

@@ -15,7 +15,7 @@ def blobs():
 
 @pytest.fixture
 def emptied():
-    """Return a function that fits three clusters of which the last then loses its rows."""
+    """Return a function that fits three clusters, and then empties the last one."""
 
     def fit(X):
         model = KModes(3, bandwidth=0.5, n_bandwidths=3, random_state=0).fit(X)

@@ -2,14 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modeclust import kmodes_path
 from modeclust.plotting import exemplars
-from modeclust.plotting.exemplars import (
-    labels_along,
-    labels_at,
-    nearest_in_cluster,
-    own_distances,
-)
+from modeclust.plotting.exemplars import nearest_in_cluster, own_distances, sample_by_cluster
 
 
 def test_nearest_rows_by_hand():
@@ -25,18 +19,26 @@ def test_ties_go_to_the_first_row():
 
 
 @pytest.mark.parametrize("convert", [np.asarray, np.float32, sparse.csr_array, sparse.csr_matrix])
-def test_distances_in_blocks_are_those_of_plain_numpy(rng, monkeypatch, convert):
+def test_distances_in_blocks_equal_plain_numpy(rng, monkeypatch, convert):
     monkeypatch.setattr(exemplars, "BLOCK_NUMBERS", 21)
     X, centers, labels = rng.normal(size=(50, 3)), rng.normal(size=(4, 3)), rng.integers(0, 4, 50)
     expected = np.linalg.norm(X - centers[labels], axis=1)
     np.testing.assert_allclose(own_distances(convert(X), labels, centers), expected, rtol=1e-6)
 
 
-def test_labels_are_those_kept_or_else_found_anew(blobs):
-    options = {"bandwidths": [np.inf, 2.0, 1.0], "random_state": 0}
-    kept = kmodes_path(blobs, 3, store_labels=True, **options)
-    lost = kmodes_path(blobs, 3, store_labels=False, **options)
-    np.testing.assert_array_equal(labels_along(blobs, lost), kept.labels)
-    np.testing.assert_array_equal(labels_along(blobs, kept), kept.labels)
-    for step in range(3):
-        np.testing.assert_array_equal(labels_at(blobs, lost, step), kept.labels[step])
+def test_few_rows_are_all_in_the_sample():
+    np.testing.assert_array_equal(sample_by_cluster(np.zeros(7, dtype=int), 2), range(7))
+    labels = np.repeat([0, 1], [90, 10])
+    np.testing.assert_array_equal(sample_by_cluster(labels, 2, size=100), range(100))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "drawn"),
+    [([9000, 900, 97, 0, 3], [900, 90, 10, 0, 3]), ([8000, 1990, 10, 0, 0], [800, 199, 10, 0, 0])],
+)
+def test_a_sample_keeps_shares_and_small_clusters(sizes, drawn):
+    labels = np.repeat(np.arange(5), sizes)
+    chosen = sample_by_cluster(labels, 5, size=1000)
+    np.testing.assert_array_equal(np.bincount(labels[chosen], minlength=5), drawn)
+    assert len(np.unique(chosen)) == len(chosen)
+    np.testing.assert_array_equal(chosen, sample_by_cluster(labels, 5, size=1000))

@@ -30,8 +30,8 @@ def drawn(model, X, *args, **options):
     return display
 
 
-def test_classes_of_neighbours_by_hand(line_model):
-    display = drawn(line_model, LINE, CLASSES, n_neighbors=2)
+def test_classes_of_exemplars_by_hand(line_model):
+    display = drawn(line_model, LINE, CLASSES, n_exemplars=2)
     assert display.classes.names == ("a", "b", "c")
     np.testing.assert_array_equal(display.classes.counts, [[2, 0, 0], [1, 0, 1]])
     heights = [[bar.get_height() for bar in ax.patches] for ax in display.axes_[:, -1]]
@@ -41,24 +41,24 @@ def test_classes_of_neighbours_by_hand(line_model):
     assert ticks == ["a", "b", "c"]
 
 
-def test_neighbours_are_the_nearest_in_the_cluster(blobs):
+def test_exemplars_are_the_nearest_in_the_cluster(blobs):
     model = KModes(3, bandwidth=0.5, random_state=0).fit(blobs)
-    for shown in drawn(model, blobs, n_neighbors=4).clusters:
+    for shown in drawn(model, blobs, n_exemplars=4).clusters:
         own = blobs[model.labels_ == shown.number]
         order = np.argsort(np.linalg.norm(own - model.cluster_centers_[shown.number], axis=1))
-        np.testing.assert_array_equal(shown.neighbors, own[order[:4]])
+        np.testing.assert_array_equal(shown.exemplars, own[order[:4]])
         np.testing.assert_array_equal(shown.center, model.cluster_centers_[shown.number])
         assert shown.size == len(own)
 
 
-def test_images_stand_side_by_side(images):
+def test_images_are_side_by_side(images):
     model = KModes(2, bandwidth=0.8, random_state=0).fit(images)
-    display = drawn(model, images, image_shape=(3, 4), n_neighbors=5)
+    display = drawn(model, images, image_shape=(3, 4), n_exemplars=5)
     assert display.axes_.shape == (2, 2)
     for (own, strip), shown in zip(display.axes_, display.clusters, strict=True):
         np.testing.assert_array_equal(own.images[0].get_array(), shown.center.reshape(3, 4))
         pixels = strip.images[0].get_array()
-        for i, row in enumerate(shown.neighbors):
+        for i, row in enumerate(shown.exemplars):
             np.testing.assert_array_equal(pixels[:, 5 * i : 5 * i + 4], row.reshape(3, 4))
         assert pixels[:, 4::5].mask.all()
         assert own.images[0].get_clim() == strip.images[0].get_clim()
@@ -67,26 +67,26 @@ def test_images_stand_side_by_side(images):
 @pytest.mark.parametrize("top", [1, 255, 1000])
 def test_images_in_colour(images, top):
     model = KModes(2, bandwidth=0.8 * top, random_state=0).fit(images * top)
-    display = drawn(model, images * top, image_shape=(2, 2, 3), n_neighbors=3)
+    display = drawn(model, images * top, image_shape=(2, 2, 3), n_exemplars=3)
     pixels = display.axes_[0, 1].images[0].get_array()
-    first = display.clusters[0].neighbors[0].reshape(2, 2, 3)
+    first = display.clusters[0].exemplars[0].reshape(2, 2, 3)
     scale = {1: 1, 255: 255}.get(top) or max(c.rows.max() for c in display.clusters)
     np.testing.assert_allclose(pixels[:, :2], first / scale)
 
 
 def test_a_small_cluster_shows_what_it_has(line_model):
     display = drawn(line_model, LINE, image_shape=(1, 1))
-    assert [len(shown.neighbors) for shown in display.clusters] == [4, 3]
+    assert [len(shown.exemplars) for shown in display.clusters] == [4, 3]
 
 
-def test_profiles_hold_centroid_and_neighbours(images):
+def test_profiles_hold_mode_and_exemplars(images):
     frame = pd.DataFrame(images, columns=[f"f{d}" for d in range(12)])
     model = KModes(3, bandwidth=0.8, random_state=0).fit(frame)
-    display = drawn(model, frame, n_neighbors=6)
+    display = drawn(model, frame, n_exemplars=6)
     for ax, shown in zip(display.axes_[:, 0], display.clusters, strict=True):
         *thin, strong = [line.get_ydata() for line in ax.lines]
         np.testing.assert_array_equal(strong, shown.center)
-        np.testing.assert_array_equal(thin, shown.neighbors)
+        np.testing.assert_array_equal(thin, shown.exemplars)
     low, high = display.axes_[0, 0].get_ylim()
     assert all(low <= ax.lines[-1].get_ydata().min() for ax in display.axes_[:, 0])
     assert all(ax.lines[-1].get_ydata().max() <= high for ax in display.axes_[:, 0])
@@ -109,7 +109,7 @@ def test_terms_are_the_largest_features(rng):
         np.testing.assert_allclose(ax.lines[0].get_xdata(), means)
 
 
-def test_many_named_features_are_told_by_terms(rng):
+def test_many_named_features_are_drawn_as_terms(rng):
     X = rng.normal(size=(40, 60))
     model = KModes(2, n_bandwidths=3, random_state=0).fit(X)
     assert drawn(model, X).kind == "profiles"
@@ -118,9 +118,9 @@ def test_many_named_features_are_told_by_terms(rng):
 
 @pytest.mark.parametrize(
     ("bandwidth", "title"),
-    [(None, "Modes at bandwidth 0.5"), (np.inf, "K-means centroids")],
+    [(None, "Modes at bandwidth 0.5"), (np.inf, "K-means centers")],
 )
-def test_the_bandwidth_chooses_the_centroids(blobs, bandwidth, title):
+def test_the_bandwidth_chooses_the_modes(blobs, bandwidth, title):
     model = KModes(3, bandwidth=0.5, random_state=0).fit(blobs)
     display = drawn(model, blobs, bandwidth=bandwidth)
     assert display.title_.get_text() == title
@@ -172,7 +172,7 @@ def test_an_empty_cluster(blobs, emptied, options, convert):
 def test_constant_rows(options):
     X = np.full((8, 2), 3.0)
     display = drawn(KModes(1).fit(X), X, **options)
-    np.testing.assert_array_equal(display.clusters[0].neighbors, X)
+    np.testing.assert_array_equal(display.clusters[0].exemplars, X)
 
 
 def test_hostile_names_and_classes(blobs):
@@ -211,10 +211,10 @@ def test_the_axes_given_are_divided(blobs):
         ({"image_shape": (2, 3)}, r"hold the 1 features, got \(2, 3\), which holds 6"),
         ({"image_shape": (1,)}, "height, width"),
         ({"image_shape": (1, 1, 4)}, "height, width"),
-        ({"n_neighbors": 0}, "n_neighbors must be a whole number above 0"),
-        ({"n_terms": 1.5}, "n_terms must be a whole number above 0"),
-        ({"clusters": [2]}, "numbers from 0 to 1"),
-        ({"clusters": []}, "numbers from 0 to 1"),
+        ({"n_exemplars": 0}, "n_exemplars must be an integer > 0"),
+        ({"n_terms": 1.5}, "n_terms must be an integer > 0"),
+        ({"clusters": [2]}, "integers from 0 to 1"),
+        ({"clusters": []}, "integers from 0 to 1"),
         ({"feature_names": ["a", "b"]}, "one name for each of the 1 features, got 2"),
         ({"feature_names": "a"}, "feature_names must be a list of names"),
     ],

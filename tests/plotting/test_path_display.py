@@ -10,13 +10,13 @@ from sklearn.exceptions import NotFittedError
 
 from modeclust import KModes, LaplacianKModes, estimate_bandwidth
 from modeclust.plotting import PathDisplay, path_display
-from modeclust.plotting.fitted import scales_of
+from modeclust.plotting.clustering import adaptive_scales
 from modeclust.plotting.palette import color
 
 PLAIN = KModes(3, bandwidth=0.5, n_bandwidths=5, random_state=0)
 
 
-def places(artist):
+def positions(artist):
     return np.asarray(artist.get_offsets())
 
 
@@ -34,17 +34,17 @@ def drawn(model, X, **options):
     return display
 
 
-def test_marks_stand_where_the_path_says(blobs):
+def test_marks_are_at_the_points_of_the_path(blobs):
     model = clone(PLAIN).fit(blobs)
     display = drawn(model, blobs)
     path = model.path_
-    np.testing.assert_array_equal(places(display.stars_), path[0].centers)
+    np.testing.assert_array_equal(positions(display.means_), path[0].centers)
     expected = nearest_by_force(blobs, path[0].labels, path[0].centers)
-    np.testing.assert_array_equal(places(display.rings_), expected)
-    np.testing.assert_array_equal(places(display.modes_), model.cluster_centers_)
+    np.testing.assert_array_equal(positions(display.exemplars_), expected)
+    np.testing.assert_array_equal(positions(display.modes_), model.cluster_centers_)
     for k, line in enumerate(display.paths_):
         np.testing.assert_array_equal(line.get_xydata(), path.centers[:, k])
-        np.testing.assert_array_equal(places(display.points_[k]), blobs[model.labels_ == k])
+        np.testing.assert_array_equal(positions(display.points_[k]), blobs[model.labels_ == k])
     colors = [to_rgba(color(k)) for k in range(3)]
     np.testing.assert_array_equal(display.modes_.get_facecolors(), colors)
 
@@ -53,17 +53,17 @@ def test_another_bandwidth_of_the_path(blobs):
     model = clone(PLAIN).fit(blobs)
     point = model.path_[3]
     display = drawn(model, blobs, bandwidth=point.bandwidth)
-    np.testing.assert_array_equal(places(display.modes_), point.centers)
+    np.testing.assert_array_equal(positions(display.modes_), point.centers)
     assert len(display.paths_[0].get_xydata()) == 4
     assert display.ax_.get_title() == f"K-modes at bandwidth {point.bandwidth:.3g}"
 
 
-def test_k_means_has_stars_and_rings_only(blobs):
+def test_k_means_has_means_and_exemplars_only(blobs):
     display = drawn(clone(PLAIN).fit(blobs), blobs, bandwidth=np.inf)
     assert display.densities is None
     assert display.modes_ is None
     assert display.paths_ == display.densities_ == []
-    assert len(places(display.stars_)) == len(places(display.rings_)) == 3
+    assert len(positions(display.means_)) == len(positions(display.exemplars_)) == 3
     assert display.ax_.get_title() == "K-means"
 
 
@@ -71,11 +71,11 @@ def test_a_path_of_one_bandwidth_has_modes_only(blobs):
     model = KModes(4, bandwidth=2.0, random_state=0).fit(blobs).merge_redundant(blobs)
     assert len(model.path_) == 1
     display = drawn(model, blobs)
-    assert display.stars_ is display.rings_ is None
-    assert len(places(display.modes_)) == len(model.cluster_centers_)
+    assert display.means_ is display.exemplars_ is None
+    assert len(positions(display.modes_)) == len(model.cluster_centers_)
 
 
-def test_contours_lie_at_shares_of_the_peak(blobs):
+def test_contours_are_at_fractions_of_the_maximum(blobs):
     display = drawn(clone(PLAIN).fit(blobs), blobs, levels=[0.5, 0.2])
     assert len(display.densities_) == 3
     for density, contours in zip(display.densities, display.densities_, strict=True):
@@ -92,7 +92,7 @@ def test_a_contour_has_the_density_of_its_level(blobs):
     np.testing.assert_allclose(kernel.sum(axis=1) / weight.sum(), contours.levels[0], rtol=0.05)
 
 
-def test_local_scales_of_an_adaptive_model_are_found_anew(blobs):
+def test_local_scales_of_an_adaptive_model_are_recomputed(blobs):
     model = clone(PLAIN).set_params(adaptive=True).fit(blobs)
     scales = estimate_bandwidth(blobs, local=True) / estimate_bandwidth(blobs)
     found = PathDisplay.from_estimator(model, blobs).densities
@@ -110,18 +110,18 @@ def test_local_scales_are_drawn_as_in_the_fit(rng, rule):
     X, weight = rng.normal(size=(6000, 2)), rng.integers(0, 3, 6000)
     model = KModes(2, bandwidth=rule, adaptive=True, n_bandwidths=3, random_state=3, n_init=1)
     model.fit(X, sample_weight=weight)
-    width = model.bandwidth_ * scales_of(model, X, weight.astype(float))
+    width = model.bandwidth_ * adaptive_scales(model, X, weight.astype(float))
     away = np.linalg.norm(X - model.cluster_centers_[model.labels_], axis=1) / width
     objective = np.average(np.exp(-(away**2) / 2), weights=weight)
     assert objective == pytest.approx(model.objective_, rel=1e-9)
 
 
-def test_rows_of_no_weight_are_nobodys_neighbours():
+def test_rows_of_weight_0_are_not_exemplars():
     X = np.array([[0.0, 0], [2, 0], [1, 0.1], [9, 0], [10, 0]])
     model = KModes(2, bandwidth=1.0, init=X[[0, 4]], n_bandwidths=2)
     model.fit(X, sample_weight=[1, 1, 0, 1, 1])
     display = drawn(model, X, sample_weight=[1, 1, 0, 1, 1])
-    np.testing.assert_array_equal(places(display.rings_), [[0, 0], [9, 0]])
+    np.testing.assert_array_equal(positions(display.exemplars_), [[0, 0], [9, 0]])
 
 
 def test_bars_of_a_histogram_count_all_rows(rng):
@@ -130,14 +130,14 @@ def test_bars_of_a_histogram_count_all_rows(rng):
     display = drawn(model, X)
     counts = [sum(bar.get_height() for bar in bars) for bars in display.points_]
     np.testing.assert_array_equal(counts, model.counts_)
-    assert display.ax_.get_ylabel() == "rows in a bin"
+    assert display.ax_.get_ylabel() == "rows per bin"
     (boundary,) = display.boundaries_
     assert boundary.get_xdata()[0] == pytest.approx(model.cluster_centers_.mean())
     bin_width = display.points_[0][0].get_width()
     for curve, count in zip(display.densities_, model.counts_, strict=True):
         x, y = curve.get_data()
         assert np.trapezoid(y, x) == pytest.approx(count * bin_width, rel=0.01)
-    np.testing.assert_array_equal(places(display.modes_)[:, 0], model.cluster_centers_[:, 0])
+    np.testing.assert_array_equal(positions(display.modes_)[:, 0], model.cluster_centers_[:, 0])
 
 
 def test_bars_of_weighted_rows_hold_the_weight(rng):
@@ -147,14 +147,14 @@ def test_bars_of_weighted_rows_hold_the_weight(rng):
     assert len(display.points_[0]) == 7
     heights = sum(bar.get_height() for bars in display.points_ for bar in bars)
     assert heights == pytest.approx(weight.sum())
-    assert display.ax_.get_ylabel() == "weight of the rows in a bin"
+    assert display.ax_.get_ylabel() == "weight of the rows per bin"
 
 
-def test_rows_beyond_the_axis_are_counted():
+def test_rows_outside_the_axis_limits_are_counted():
     X = np.append(np.linspace(0, 1, 500), [50.0, 60.0])[:, None]
     model = KModes(1, bandwidth=0.2).fit(X)
     display = drawn(model, X)
-    assert display.ax_.texts[-1].get_text() == "2 of 502 rows lie beyond the axis"
+    assert display.ax_.texts[-1].get_text() == "2 of 502 rows are outside the axis limits"
     assert sum(bar.get_height() for bar in display.points_[0]) == 500
 
 
@@ -171,17 +171,17 @@ def test_more_features_are_projected(rng, convert):
 
 
 def test_many_rows_are_sampled_by_cluster(rng, monkeypatch):
-    monkeypatch.setattr(path_display, "MOST_POINTS", 200)
+    monkeypatch.setattr(path_display, "MAX_POINTS", 200)
     X = np.concatenate([rng.normal(0, 1, (1990, 2)), rng.normal(30, 1, (10, 2))])
     model = KModes(2, bandwidth=1.0, random_state=0).fit(X)
     display = drawn(model, X)
-    sizes = sorted(len(places(points)) for points in display.points_)
+    sizes = sorted(len(positions(points)) for points in display.points_)
     assert sizes == [10, 199]
     assert display.n_rows == 2000
     words = [text.get_text() for text in display.ax_.texts]
-    assert "209 of 2,000 rows are drawn" in words
+    assert "209 of 2,000 rows are shown" in words
     expected = nearest_by_force(X, model.path_[0].labels, model.path_[0].centers)
-    np.testing.assert_array_equal(places(display.rings_), expected)
+    np.testing.assert_array_equal(positions(display.exemplars_), expected)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
@@ -192,17 +192,17 @@ def test_every_kernel_and_single_precision(blobs, kernel, n_features):
     assert len(drawn(model, X).densities_) == 3
 
 
-def test_labels_not_stored_are_found_anew(blobs):
+def test_labels_not_stored_are_recomputed(blobs):
     kept = clone(PLAIN).fit(blobs)
     lost = clone(PLAIN).set_params(store_labels=False).fit(blobs)
     for bandwidth in (np.inf, kept.path_.bandwidths[2], None):
         first = PathDisplay.from_estimator(kept, blobs, bandwidth=bandwidth)
         again = PathDisplay.from_estimator(lost, blobs, bandwidth=bandwidth)
         np.testing.assert_array_equal(first.labels, again.labels)
-        np.testing.assert_array_equal(first.neighbors, again.neighbors)
+        np.testing.assert_array_equal(first.exemplars, again.exemplars)
 
 
-def test_a_soft_clustering_is_drawn_with_the_labels_that_it_kept(blobs):
+def test_a_soft_clustering_is_drawn_with_its_stored_labels(blobs):
     options = {"n_clusters": 3, "n_bandwidths": 3, "random_state": 0}
     kept = LaplacianKModes(**options).fit(blobs)
     lost = LaplacianKModes(store_labels=False, **options).fit(blobs)
@@ -249,7 +249,7 @@ def test_an_eleventh_cluster_has_another_symbol(rng):
 def test_an_empty_cluster(blobs, emptied, n_features):
     X = np.tile(blobs, 2)[:, :n_features]
     display = drawn(emptied(X), X)
-    np.testing.assert_array_equal(np.isnan(display.neighbors).all(axis=1), [False, False, True])
+    np.testing.assert_array_equal(np.isnan(display.exemplars).all(axis=1), [False, False, True])
     if n_features == 2:
         assert len(display.densities_) == 2
 
@@ -259,9 +259,9 @@ def test_constant_rows(n_features):
     X = np.full((8, n_features), 2.0)
     model = KModes(1).fit(X)
     display, means = drawn(model, X), drawn(model, X, bandwidth=np.inf)
-    for marks in (display.stars_, display.modes_, means.stars_):
-        assert len(places(marks)) == 1
-        assert np.isfinite(places(marks)).all()
+    for marks in (display.means_, display.modes_, means.means_):
+        assert len(positions(marks)) == 1
+        assert np.isfinite(positions(marks)).all()
 
 
 def test_the_axes_given_are_respected(blobs):

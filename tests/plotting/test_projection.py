@@ -14,7 +14,7 @@ def test_few_features_are_drawn_as_they_are(rng, n_features, convert):
     view = Projection.of(convert(X))
     assert view.axis_labels == tuple(f"x{d}" for d in range(n_features))
     assert view.n_axes == n_features
-    np.testing.assert_array_equal(view.forward(convert(X)), X)
+    np.testing.assert_array_equal(view.transform(convert(X)), X)
 
 
 def test_names_label_the_axes():
@@ -25,7 +25,7 @@ def test_many_features_are_projected_on_principal_components(rng):
     X = rng.normal(size=(50, 4)) * [9, 3, 1, 1]
     view = Projection.of(X, ("a", "b", "c", "d"))
     expected = PCA(2, random_state=0).fit(X)
-    np.testing.assert_allclose(view.forward(X), expected.transform(X))
+    np.testing.assert_allclose(view.transform(X), expected.transform(X))
     share = expected.explained_variance_ratio_[0]
     assert view.axis_labels[0] == f"principal component 1 ({share:.0%} of variance)"
 
@@ -35,14 +35,14 @@ def test_sparse_rows_are_projected_on_singular_vectors(rng):
     view = Projection.of(X)
     assert view.axis_labels[1].startswith("singular vector 2")
     vectors = np.linalg.svd(X.toarray())[2][:2]
-    np.testing.assert_allclose(np.abs(view.forward(X)), np.abs(X @ vectors.T), atol=1e-8)
+    np.testing.assert_allclose(np.abs(view.transform(X)), np.abs(X @ vectors.T), atol=1e-8)
 
 
 def test_components_are_found_in_a_sample_of_many_rows(rng, monkeypatch):
-    monkeypatch.setattr(projection, "MOST_ROWS", 100)
+    monkeypatch.setattr(projection, "MAX_ROWS", 100)
     X = rng.normal(size=(1000, 3)) * [9, 3, 1]
     view = Projection.of(X)
-    assert view.forward(X).shape == (1000, 2)
+    assert view.transform(X).shape == (1000, 2)
     np.testing.assert_allclose(np.abs(view.components.components_[0]), [1, 0, 0], atol=0.1)
 
 
@@ -50,5 +50,5 @@ def test_components_are_found_in_a_sample_of_many_rows(rng, monkeypatch):
 def test_constant_rows_lie_in_one_place(convert):
     X = convert(np.ones((5, 3)))
     view = Projection.of(X)
-    np.testing.assert_allclose(np.ptp(view.forward(X), axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(np.ptp(view.transform(X), axis=0), 0, atol=1e-12)
     assert "nan" not in "".join(view.axis_labels)

@@ -39,7 +39,7 @@ def test_lines_hold_the_path():
     np.testing.assert_array_equal(display.changed_line_.get_ydata(), [25, 50])
 
 
-def test_bandwidths_fall_from_left_to_right_with_k_means_first():
+def test_bandwidths_decrease_from_left_to_right_after_k_means():
     display = ScheduleDisplay.from_path(path([np.inf, 4.0, 2.0, 1.0]))
     ax = display.axes_[-1]
     left, right = ax.get_xlim()
@@ -65,14 +65,14 @@ def test_short_paths_and_many_clusters(bandwidths, n_clusters):
     assert (display.axes_[1].get_legend() is None) == (n_clusters == 60)
 
 
-def test_colours_that_come_again_have_other_lines():
+def test_repeated_colours_have_other_line_styles():
     display = ScheduleDisplay.from_path(path([2.0, 1.0], n_clusters=12))
     first, again = display.size_lines_[1], display.size_lines_[11]
     assert first.get_color() == again.get_color()
     assert first.get_linestyle() != again.get_linestyle()
 
 
-def test_labels_that_were_not_stored_are_said_to_be_missing(blobs):
+def test_a_note_says_that_labels_were_not_stored(blobs):
     model = KModes(3, random_state=0, store_labels=False).fit(blobs)
     display = ScheduleDisplay.from_estimator(model)
     assert display.changed_line_ is None

@@ -105,7 +105,7 @@ PLOT_PATH = {
             "sample_weight": WEIGHT,
             "sample_scale": SCALE,
             "ax": PLACE,
-            "looks": st.fixed_dictionaries(PLOT_PATH),
+            "kwargs": st.fixed_dictionaries(PLOT_PATH),
         },
         "PathDisplay.plot": {"ax": PLACE, **PLOT_PATH},
     },
@@ -126,10 +126,10 @@ def pictures_of_a_path_show_the_path(ask, rows):
     if step == len(path) - 1:
         np.testing.assert_array_equal(display.labels, model.labels_)
     if rows.dense.shape[1] <= 2:
-        np.testing.assert_array_equal(display.trails, path.centers[: step + 1])
+        np.testing.assert_array_equal(display.paths, path.centers[: step + 1])
         np.testing.assert_array_equal(display.points, rows.dense)
     else:
-        assert display.trails.shape == (step + 1, model.n_clusters, 2)
+        assert display.paths.shape == (step + 1, model.n_clusters, 2)
     if display.densities is not None:
         assert np.isfinite(display.densities).all()
         assert np.min(display.densities) >= 0
@@ -149,14 +149,14 @@ def pictures_of_a_path_show_the_path(ask, rows):
             "X": ROWS,
             "y": classes_of(WORDS),
             "bandwidth": ON_THE_PATH,
-            "n_neighbors": st.integers(1, 20),
+            "n_exemplars": st.integers(1, 20),
             "image_shape": IMAGE,
             "feature_names": names_of(WORDS),
             "n_terms": st.integers(1, 10),
             "clusters": st.sampled_from([None, [0], OfRows("last", lambda rows, _: [last(rows)])]),
             "sample_weight": WEIGHT,
             "ax": PLACE,
-            "looks": st.fixed_dictionaries({"cmap": st.sampled_from(["gray_r", "viridis"])}),
+            "kwargs": st.fixed_dictionaries({"cmap": st.sampled_from(["gray_r", "viridis"])}),
         },
         "ModesDisplay.plot": {"ax": PLACE, "cmap": st.sampled_from(["gray_r", "magma"])},
     },
@@ -182,7 +182,7 @@ def pictures_of_modes_show_the_modes(ask, rows, which):
     for cluster in display.clusters:
         np.testing.assert_array_equal(cluster.center, centers[cluster.number].astype(float))
         assert cluster.size == counts[cluster.number]
-        assert len(cluster.rows) <= min(given["n_neighbors"], cluster.size)
+        assert len(cluster.rows) <= min(given["n_exemplars"], cluster.size)
         if len(cluster.rows):
             nearest = np.linalg.norm(cluster.rows - cluster.center, axis=1)
             assert np.all(np.diff(nearest) >= -16 * rows.rounding - 1e-6 * nearest.max())

@@ -1,4 +1,4 @@
-"""The explorer page, in a real browser."""
+"""The page of a report, in a real browser."""
 
 import base64
 import csv
@@ -24,44 +24,6 @@ HOSTILE = [
     "=cmd|' /C calc'!A0",
     "שלום עולם",
 ]
-
-
-@pytest.fixture(scope="module")
-def pages(chromium):
-    """Open files, each once; what goes wrong in any of them is noted."""
-    opened, troubles = {}, []
-
-    def watch(request):
-        if not request.url.startswith(("file:", "blob:", "data:", "about:")):
-            troubles.append(request.url)
-
-    def open_file(path, width=1280, scheme="light", ready="#curves .main-svg"):
-        if (path, width, scheme) not in opened:
-            context = chromium.new_context(
-                viewport={"width": width, "height": 900}, color_scheme=scheme
-            )
-            page = opened[path, width, scheme] = context.new_page()
-            page.on("console", lambda message: troubles.append(message.text))
-            page.on("pageerror", lambda error: troubles.append(str(error)))
-            page.on("dialog", lambda dialog: troubles.append(dialog.message))
-            page.on("request", watch)
-            page.goto(path.as_uri())
-            page.wait_for_selector(ready)
-        return opened[path, width, scheme]
-
-    yield open_file, troubles
-    for page in opened.values():
-        page.context.close()
-
-
-@pytest.fixture
-def open_page(pages):
-    """Open a file; no page may err, nor ask for anything, by the end of the test."""
-    open_file, troubles = pages
-    yield open_file
-    found = troubles[:]
-    troubles.clear()
-    assert found == []
 
 
 def make(folder, model, X, y=None, **options):
@@ -106,11 +68,11 @@ def step_of(page):
     return int(page.locator("#slider").input_value())
 
 
-def centroid_pixels(page, cluster):
-    """Return the shades of a cluster's centroid as drawn, 0 to 255."""
+def mode_pixels(page, cluster):
+    """Return the pixels of the mode of a cluster as drawn, 0 to 255."""
     shades = page.evaluate(
         """k => {
-            const canvas = document.querySelector(`[data-cluster="${k}"] .centroid`);
+            const canvas = document.querySelector(`[data-cluster="${k}"] .mode`);
             const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
             return Array.from(data).filter((_, i) => i % 4 === 0);
         }""",
@@ -133,7 +95,7 @@ def test_the_slider_moves_the_pictures(digits, open_page, step):
     centers = digits.model.path_.centers
     for k in (0, 9):
         wanted = 255 - 255 * centers[step, k]  # pixels of the data reach from 0 to 1
-        np.testing.assert_allclose(centroid_pixels(page, k), wanted, atol=1)
+        np.testing.assert_allclose(mode_pixels(page, k), wanted, atol=1)
     assert f"step {step + 1} of 51" in readout(page)
     assert ("K-means" in readout(page)) == (step == 0)
 
@@ -147,15 +109,18 @@ def test_cards_show_the_nearest_rows_and_their_classes(digits, open_page):
         nearest = own[np.argsort(away, kind="stable")[:20]]
         card = page.locator(f'[data-cluster="{k}"]')
         titles = [
-            picture.get_attribute("title") for picture in card.locator(".neighbors canvas").all()
+            picture.get_attribute("title") for picture in card.locator(".exemplars canvas").all()
         ]
         assert titles == [f"row {row}" for row in nearest]
         counts = np.bincount(digits.y[nearest], minlength=10)
         bars = [bar.get_attribute("title") for bar in card.locator(".classes > div").all()]
-        assert bars == [f"{count} of class {name}" for name, count in enumerate(counts)]
+        assert bars == [
+            f"class {name}: {count} row{'s' * (count != 1)}"
+            for name, count in enumerate(counts.tolist())
+        ]
 
 
-def test_the_table_tells_sizes_and_classes_at_the_step(digits, open_page):
+def test_the_table_shows_sizes_and_classes_at_the_step(digits, open_page):
     page = open_page(digits.path)
     slide(page, 0)
     labels = digits.model.path_.labels[0]
@@ -212,8 +177,8 @@ def test_downloads_have_the_numbers_of_the_step(digits, open_page, step):
     page = open_page(digits.path)
     slide(page, step)
     point = digits.model.path_[step]
-    name, (header, *lines) = downloaded(page, "#download-centers")
-    assert name.startswith("centers-")
+    name, (header, *lines) = downloaded(page, "#download-modes")
+    assert name.startswith("modes-")
     assert name.endswith(".csv")
     assert header == ["cluster", "count", *(f"x{d}" for d in range(64))]
     values = np.array(lines, dtype=np.float64)
@@ -231,17 +196,17 @@ def test_the_page_of_the_digits_is_small(digits):
     assert digits.path.stat().st_size < 8e6
 
 
-def test_the_map_shows_centroids_and_their_trails(moons, open_page):
+def test_the_map_shows_modes_and_their_paths(moons, open_page):
     page = open_page(moons.path)
     centers = moons.model.path_.centers
     for step in (0, 4, 6):
         slide(page, step)
         traces = page.evaluate("document.getElementById('map').data.map(({x, y}) => ({x, y}))")
-        _, trail, mean, centroid = traces
-        np.testing.assert_array_equal([mean["x"], mean["y"]], centers[0].T)
-        np.testing.assert_array_equal([centroid["x"], centroid["y"]], centers[step].T)
+        _, path, start, mode = traces
+        np.testing.assert_array_equal([start["x"], start["y"]], centers[0].T)
+        np.testing.assert_array_equal([mode["x"], mode["y"]], centers[step].T)
         wanted = [*centers[: step + 1, 0, 0], None, *centers[: step + 1, 1, 0], None]
-        assert trail["x"] == wanted
+        assert path["x"] == wanted
 
 
 def test_rows_are_drawn_in_the_colours_of_their_clusters(moons, open_page):
@@ -254,7 +219,7 @@ def test_rows_are_drawn_in_the_colours_of_their_clusters(moons, open_page):
             const {data, width} = canvas.getContext("2d")
                 .getImageData(0, 0, canvas.width, canvas.height);
             return report.map.rows.map((_, i) => {
-                const [x, y] = report.map.places.map((axis) => axis[i]);
+                const [x, y] = report.map.points.map((axis) => axis[i]);
                 const left = Math.round(xaxis._offset + xaxis.d2p(x));
                 const top = Math.round(yaxis._offset + yaxis.d2p(y));
                 const at = 4 * (width * top + left);
@@ -269,19 +234,19 @@ def test_rows_are_drawn_in_the_colours_of_their_clusters(moons, open_page):
     assert right.mean() > 0.98  # a row of the other cluster may lie over one
 
 
-def test_hovering_tells_of_a_row(moons, open_page):
+def test_a_tooltip_names_the_row(moons, open_page):
     page = open_page(moons.path)
     place = page.evaluate(
         """() => {
             const {xaxis, yaxis} = document.getElementById("map")._fullLayout;
             const box = document.getElementById("rows").getBoundingClientRect();
-            const [x, y] = report.map.places.map((axis) => axis[7]);
+            const [x, y] = report.map.points.map((axis) => axis[7]);
             const [left, top] = [box.left + xaxis._offset, box.top + yaxis._offset];
             return [left + xaxis.d2p(x), top + yaxis.d2p(y)];
         }"""
     )
     page.mouse.move(*place)
-    assert page.locator("#tip").inner_text() == (
+    assert page.locator("#tooltip").inner_text() == (
         f"row 7, cluster {moons.model.labels_[7]}, class {moons.y[7]}"
     )
 
@@ -310,7 +275,7 @@ def test_one_feature_is_a_histogram_with_densities(line, open_page):
             "(({data, layout}) => ({data: data.map(({y}) => y), shapes: layout.shapes}))"
             "(document.getElementById('map'))"
         )
-        edges = np.array(line.summary["line"]["edges"])
+        edges = np.array(line.summary["histogram"]["edges"])
         for k in range(2):
             values = line.X[path.labels[step] == k, 0]
             np.testing.assert_array_equal(chart["data"][k], np.histogram(values, edges)[0])
@@ -321,13 +286,13 @@ def test_one_feature_is_a_histogram_with_densities(line, open_page):
 
 
 def test_densities_of_one_feature_have_the_area_of_the_bars(line):
-    told = line.summary["line"]
-    width = told["edges"][1] - told["edges"][0]
-    for densities in told["densities"][-2:]:
-        area = np.trapezoid(np.sum(densities, axis=0), told["grid"])
+    summary = line.summary["histogram"]
+    width = summary["edges"][1] - summary["edges"][0]
+    for densities in summary["densities"][-2:]:
+        area = np.trapezoid(np.sum(densities, axis=0), summary["grid"])
         assert area / (width * len(line.X)) == pytest.approx(
             1, abs=0.05
-        )  # less what lies beyond the axis
+        )  # part of it is outside the axis limits
 
 
 @pytest.fixture(scope="module")
@@ -356,7 +321,7 @@ def test_nothing_from_the_data_runs(hostile, open_page):
 
 def test_names_in_downloads_are_text_to_a_spreadsheet(hostile, open_page):
     page = open_page(hostile.path)
-    _, (header, *lines) = downloaded(page, "#download-centers")
+    _, (header, *lines) = downloaded(page, "#download-modes")
     assert header[2:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
     values = np.array(lines, dtype=float)[:, 2:]
     np.testing.assert_array_equal(values, hostile.model.cluster_centers_)
@@ -380,7 +345,7 @@ def test_a_hostile_csv_is_explored_safely(tmp_path, open_page):
     assert page.evaluate("window.hacked") is None
     assert page.locator("body img, h1 b").count() == 0
     assert page.locator("h1").inner_text() == file.name
-    _, (header, *_) = downloaded(page, "#download-centers")
+    _, (header, *_) = downloaded(page, "#download-modes")
     assert header[2:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
 
 
@@ -464,8 +429,8 @@ def test_rows_stay_with_the_axes(moons, open_page):
             """() => {
                 const {xaxis, yaxis} = document.getElementById("map")._fullLayout;
                 const places = report.map.rows.map((_, i) => [
-                    xaxis._offset + xaxis.d2p(report.map.places[0][i]),
-                    yaxis._offset + yaxis.d2p(report.map.places[1][i])]);
+                    xaxis._offset + xaxis.d2p(report.map.points[0][i]),
+                    yaxis._offset + yaxis.d2p(report.map.points[1][i])]);
                 return [document.getElementById("rows").toDataURL(), places];
             }"""
         )
@@ -525,8 +490,8 @@ def test_the_page_works_inside_a_notebook(moons, open_page, tmp_path, written):
 def test_the_json_is_what_the_page_holds(moons, open_page, tmp_path):
     path = tmp_path / "report.json"
     moons.model.report(moons.X, moons.y, path)
-    told = json.loads(path.read_text(encoding="utf-8"))
+    summary = json.loads(path.read_text(encoding="utf-8"))
     held = open_page(moons.path).evaluate("report")
     assert {
         name: value for name, value in held.items() if name not in ("colors", "symbols")
-    } == told
+    } == summary

@@ -33,12 +33,11 @@ from modeclust.estimators.following import PathFollower
 from modeclust.estimators.open_dataset import open_dataset, rescaling_for
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
-from modeclust.estimators.same_rows import first_elsewhere
+from modeclust.estimators.same_rows import check_same_rows, first_elsewhere
 from modeclust.estimators.saving import SavingMixin
 from modeclust.estimators.scaling import Scaling
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.plotting.fitted import check_rows_of_fit
 from modeclust.solvers.redundancy import density_ratios, redundant_pairs, representatives
 from modeclust.solvers.solve import Centers, assign, inverse_square
 from modeclust.solvers.streaming import SufficientStatistics
@@ -548,7 +547,7 @@ class KModes(
         is fitted to the same rows may find other clusters.
         """
         model, pairs = self, self.redundant_clusters(threshold)
-        check_rows_of_fit(self, check_rows(X, estimator=self, reset=False, chunked=True))
+        check_same_rows(self, check_rows(X, estimator=self, reset=False, chunked=True))
         while pairs:
             kept = representatives(pairs, model.counts_)
             model = model._refit(X, kept, sample_weight, sample_scale)

@@ -1,15 +1,15 @@
-"""The report of a fitted model."""
+"""The method `report` of the estimators."""
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modeclust.reporting.page import Report, check_installed, check_target
-from modeclust.reporting.summarize import summarize
+if TYPE_CHECKING:
+    from modeclust.reporting.page import Report
 
 
 class ReportMixin:
-    """Adds `report` to an estimator with a path."""
+    """Mixin that adds the method `report` to an estimator with a path."""
 
     def report(
         self,
@@ -23,62 +23,54 @@ class ReportMixin:
         notes: Sequence[str] = (),
         sample_weight: Any = None,
         sample_scale: Any = None,
-    ) -> Report:
-        """Write a page on which one slides along the path, from K-means to the target.
+    ) -> "Report":
+        """Write a page that shows the path from K-means to the target bandwidth.
 
-        The page is one file that needs no network: a map of the rows, the centroids with
-        the rows nearest to them, curves over the bandwidth, a table of the clusters. Of more than
-        5,000 rows the map draws a sample. Needs the extra ``modeclust[report]``.
+        The page is one HTML file that works offline. A slider selects the bandwidth. The page has
+        a map of the rows, the modes with their nearest rows, the objective and the cluster sizes
+        along the path, and a table of the clusters. The map shows a sample of at most about 5,000
+        rows. Requires ``pip install 'modeclust[report]'``.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The data that the model was fitted on. Of a Dask collection a sample is shown, and
-            what the page estimates from it is said there.
+            Data that the model was fitted on. For a Dask collection, the page shows a sample, and
+            says which numbers are computed from it.
         y : array-like of shape (n_samples,), default=None
-            Classes of the rows, to compare the clusters with.
-        path : str, path or None, default="report.html"
-            Where to write the page, or all its numbers where the name ends in ``.json``. None
-            writes nothing.
+            Class of each row, to compare the clusters with.
+        path : str, path-like or None, default="report.html"
+            File to write. If it ends in ``.json``, the summary is written instead of the page.
+            None writes no file.
         image_shape : tuple of int, default=None
-            (height, width) or (height, width, 3), where rows are images.
+            Shape of the rows if they are images, (height, width) or (height, width, 3).
         feature_names : sequence of str, default=None
-            Names of the features; by default those that the model was fitted with.
+            Names of the features. By default, the names seen during fit.
         title : str, default=None
-            The heading of the page.
+            Title of the page.
         notes : sequence of str, default=()
-            Sentences to show below the heading.
+            Notes shown below the title.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights that the model was fitted with.
         sample_scale : array-like of shape (n_samples,), default=None
-            Local scales that the model was fitted with; made anew where it is adaptive.
+            Local scales that the model was fitted with. They are computed for an adaptive model.
 
         Returns
         -------
         Report
-            With `summary`, `to_html`, `to_json` and `save`; a notebook shows it as the page.
+            Report with the attribute `summary` and the methods `to_html`, `to_json` and `save`.
+            A notebook shows it as the page.
         """
-        check_installed()
-        if path is not None:
-            check_target(path)
-        if isinstance(y, str | os.PathLike):
-            raise ValueError(
-                f"y must be the class of each row, got {y!r}; the path is the third argument: "
-                f"report(X, path={y!r})."
-            )
-        report = Report(
-            summarize(
-                self,
-                X,
-                y,
-                image_shape=image_shape,
-                feature_names=feature_names,
-                title=title,
-                notes=notes,
-                sample_weight=sample_weight,
-                sample_scale=sample_scale,
-            )
+        from modeclust.reporting.page import make_report
+
+        return make_report(
+            self,
+            X,
+            y,
+            path,
+            image_shape=image_shape,
+            feature_names=feature_names,
+            title=title,
+            notes=notes,
+            sample_weight=sample_weight,
+            sample_scale=sample_scale,
         )
-        if path is not None:
-            report.save(path)
-        return report

@@ -1,4 +1,4 @@
-"""Pictures and pages of fitted models."""
+"""Plots of fitted models, as scikit-learn displays."""
 
 from modeclust.plotting.modes_display import ModesDisplay
 from modeclust.plotting.path_display import PathDisplay

@@ -1,38 +1,35 @@
-"""The rows that stand nearest to each centroid, within its cluster."""
+"""Rows to show: the exemplars of each cluster, which are nearest to its mode, or a sample."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import Rescaling
-from modeclust.path import Path
-from modeclust.solvers.solve import assign
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
+Labels = npt.NDArray[np.integer[Any]]
 
-BLOCK_NUMBERS = 2**22
+BLOCK_NUMBERS = 2**22  # numbers in a block of rows
+MAX_POINTS = 5_000  # rows drawn as points
+MIN_CLUSTER_POINTS = 10
 
 
 def nearest_in_cluster(X: Any, labels: npt.ArrayLike, centers: Any, n_neighbors: int) -> Indices:
-    """Return the rows nearest to each centroid in its own cluster, the nearest first.
+    """Return the rows of each cluster that are nearest to its center, the nearest first.
 
-    The answer has shape (n_clusters, n_neighbors), filled with -1 where a cluster has fewer rows.
+    The result has shape (n_clusters, n_neighbors). It is padded with -1 for clusters with fewer
+    rows.
     """
     labels = np.asarray(labels)
-    return nearest_by(own_distances(X, labels, centers), labels, len(centers), n_neighbors)
+    return nearest_by_distance(own_distances(X, labels, centers), labels, len(centers), n_neighbors)
 
 
-def nearest_by(
-    distances: Doubles,
-    labels: npt.NDArray[np.integer[Any]],
-    n_clusters: int,
-    n_neighbors: int,
+def nearest_by_distance(
+    distances: Doubles, labels: Labels, n_clusters: int, n_neighbors: int
 ) -> Indices:
-    """Return the rows of least distance in each cluster, as `nearest_in_cluster` does."""
+    """Return the rows of each cluster with the smallest distances, as `nearest_in_cluster`."""
     nearest = np.full((n_clusters, n_neighbors), -1, dtype=np.intp)
     for k in range(n_clusters):
         own = np.flatnonzero(labels == k)
@@ -41,38 +38,36 @@ def nearest_by(
     return nearest
 
 
-def labels_of_weight(
-    labels: npt.NDArray[np.integer[Any]], weight: Doubles | None
-) -> npt.NDArray[np.integer[Any]]:
-    """Return labels with -1 for rows of weight 0, which are as good as missing."""
+def without_zero_weights(labels: Labels, weight: Doubles | None) -> Labels:
+    """Return labels with -1 for rows of weight 0, which cannot be exemplars."""
     return labels if weight is None else np.where(weight > 0, labels, -1)
 
 
 def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> Doubles:
-    """Return the distance of each row to the centroid of its cluster."""
+    """Return the distance of each row to the center of its cluster."""
     labels = np.asarray(labels)
     centers = np.asarray(centers, dtype=np.float64)
     n_rows, n_features = X.shape
-    step = max(1, BLOCK_NUMBERS // max(n_features, len(centers)))
+    block_rows = max(1, BLOCK_NUMBERS // max(n_features, len(centers)))
     distances = np.empty(n_rows)
-    for first in range(0, n_rows, step):
-        block, own = X[first : first + step], labels[first : first + step]
-        distances[first : first + step] = _own_distances(block, own, centers)
+    for start in range(0, n_rows, block_rows):
+        block = slice(start, start + block_rows)
+        distances[block] = _block_distances(X[block], labels[block], centers)
     return distances
 
 
-def _own_distances(block: Any, own: npt.NDArray[np.integer[Any]], centers: Doubles) -> Doubles:
-    if is_sparse(block):
-        cross = (block @ centers.T)[np.arange(len(own)), own]
-        norms = np.einsum("ij,ij->i", centers, centers)
-        own_norms = np.asarray(block.multiply(block).sum(axis=1)).ravel()
-        squares: Doubles = np.maximum(own_norms - 2 * cross + norms[own], 0)
+def _block_distances(rows: Any, labels: Labels, centers: Doubles) -> Doubles:
+    if is_sparse(rows):
+        products = (rows @ centers.T)[np.arange(len(labels)), labels]
+        center_norms = np.einsum("ij,ij->i", centers, centers)
+        row_norms = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+        squares: Doubles = np.maximum(row_norms - 2 * products + center_norms[labels], 0)
         return np.sqrt(squares)
-    return lengths(np.asarray(block, dtype=np.float64) - centers[own])
+    return lengths(np.asarray(rows, dtype=np.float64) - centers[labels])
 
 
 def lengths(vectors: Doubles) -> Doubles:
-    """Return the length of each vector, also of those whose squares overflow or vanish."""
+    """Return the length of each vector, without overflow or underflow of squares."""
     largest = float(np.max(np.abs(vectors), initial=0.0))
     if largest == 0.0:
         return np.zeros(len(vectors))
@@ -80,20 +75,19 @@ def lengths(vectors: Doubles) -> Doubles:
     return scaled
 
 
-def labels_along(X: Any, path: Path) -> npt.NDArray[np.integer[Any]]:
-    """Return the label of each row at each bandwidth, those kept or else found anew."""
-    if path.labels is not None:
-        return path.labels
-    return np.stack([labels_at(X, path, step) for step in range(len(path))])
+def sample_by_cluster(labels: Labels, n_clusters: int, size: int = MAX_POINTS) -> Indices:
+    """Return all rows, or about `size` random rows if there are more, in ascending order.
 
-
-def labels_at(X: Any, path: Path, step: int) -> npt.NDArray[np.integer[Any]]:
-    """Return the label of each row at one bandwidth, that kept or else found anew."""
-    if path.labels is not None:
-        kept: npt.NDArray[np.integer[Any]] = path.labels[step]
-        return kept
-    rescaling = Rescaling.of(X)
-    centers = path.centers[step].astype(np.float64)
-    with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
-        assign(dataset, rescaling.to_internal(centers))
-        return dataset.labels()
+    Each cluster gets its share of the sample, and at least `MIN_CLUSTER_POINTS` rows, so that
+    small clusters are visible.
+    """
+    if len(labels) <= size:
+        return np.arange(len(labels))
+    rng = np.random.default_rng(0)
+    ends = np.cumsum(np.bincount(labels, minlength=n_clusters)) * size / len(labels)
+    shares = np.diff(np.round(ends).astype(int), prepend=0)
+    chosen = []
+    for k, share in enumerate(np.maximum(shares, MIN_CLUSTER_POINTS)):
+        own = np.flatnonzero(labels == k)
+        chosen.append(rng.choice(own, min(share, len(own)), replace=False))
+    return np.sort(np.concatenate(chosen))

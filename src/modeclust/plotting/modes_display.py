@@ -1,4 +1,4 @@
-"""The centroids themselves, each with its nearest neighbours and their classes."""
+"""Display of the modes, each with its nearest rows and their classes."""
 
 import operator
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from modeclust.data.reading import is_sparse
-from modeclust.plotting.canvas import divide, open_axes, pyplot_for
-from modeclust.plotting.exemplars import labels_of_weight, nearest_in_cluster
-from modeclust.plotting.fitted import Fitted, check_classes, check_image_shape
+from modeclust.plotting.axes import divide, import_pyplot, open_axes
+from modeclust.plotting.clustering import Clustering, check_classes, check_image_shape
+from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
 from modeclust.plotting.mode_panels import (
     Classes,
     Cluster,
@@ -20,57 +20,59 @@ from modeclust.plotting.mode_panels import (
 )
 from modeclust.validation import check_weights
 
-MOST_CLUSTERS = 20  # drawn unless told which
-MOST_PROFILE = 50  # named features beyond which the largest are listed instead
+MAX_CLUSTERS = 20  # clusters drawn by default
+MAX_PROFILE = 50  # named features in a profile; with more, the largest are listed
 
 
 class ModesDisplay:
-    """The centroid of each cluster and its nearest neighbours within the cluster.
+    """Mode of each cluster and its exemplars, the rows of the cluster nearest to it.
 
-    There is one row for each cluster, as in figure 5 of the paper. Images are drawn side by
-    side. Other rows are drawn as profiles: the centroid is a strong line over thin lines of its
-    neighbours. Sparse rows, and those of many named features, are told by their terms: bars of
-    the largest features of the centroid, with marks at the mean of its neighbours. Where
-    classes are known, those of the neighbours are counted beside.
+    There is one row of panels for each cluster, as in figure 5 of the paper. Images are drawn
+    side by side. Other data are drawn as profiles: a thick line for the mode and thin lines for
+    its exemplars. Sparse data, and data with more than 50 named features, are drawn as terms:
+    bars for the largest features of the mode, with ticks at the mean of its exemplars. If
+    classes are given, the classes of the exemplars are counted.
+
+    For clusterers without modes, the cluster centers are drawn instead.
 
     It is recommended to use `from_estimator` to create a `ModesDisplay`.
 
     Parameters
     ----------
     clusters : list of Cluster
-        What is drawn: number, size, center and neighbors of each cluster.
+        Clusters to draw, with the attributes `number`, `size`, `center` and `exemplars`.
     n_clusters : int
-        The number of clusters that there are.
-    n_neighbors : int
-        The number of neighbours wanted of each.
+        Number of clusters of the model.
+    n_exemplars : int
+        Maximum number of exemplars of a cluster.
     kind : {"images", "profiles", "terms"}
-        How they are drawn.
+        How the modes are drawn.
     bandwidth : float, default=None
-        The bandwidth at which the centroids were found.
+        Bandwidth of the modes. None if the model has no bandwidth.
     classes : Classes, default=None
-        The names of the classes, and how many neighbours of each cluster are of each class.
+        Names of the classes, and the number of exemplars of each cluster in each class.
     image_shape : tuple of int, default=None
-        Height and width of images, and 3 for colours.
+        Shape of the images, (height, width) or (height, width, 3).
     feature_names : sequence of str, default=None
         Names of the features.
     n_terms : int, default=10
-        The number of features listed as terms.
+        Number of features listed as terms.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure.
+        Figure that contains the axes.
     ax_ : matplotlib Axes
-        The axes that was divided.
+        Axes that were divided into panels.
     title_ : matplotlib Text
-        The title.
+        Title above the panels.
     axes_ : ndarray of shape (n_shown, n_panels) of matplotlib Axes
-        The panels of each cluster: centroid and neighbours (one panel but for images), then
-        classes if there are any.
+        Panels of each cluster: the mode and its exemplars (two panels for images, otherwise
+        one), then the classes if there are any.
 
     See Also
     --------
-    PathDisplay : The clusters among their rows.
+    PathDisplay : Plot the clusters among the rows.
 
     References
     ----------
@@ -98,7 +100,7 @@ class ModesDisplay:
         *,
         clusters: list[Cluster],
         n_clusters: int,
-        n_neighbors: int,
+        n_exemplars: int,
         kind: str,
         bandwidth: float | None = None,
         classes: Classes | None = None,
@@ -108,7 +110,7 @@ class ModesDisplay:
     ) -> None:
         self.clusters = clusters
         self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
+        self.n_exemplars = n_exemplars
         self.kind = kind
         self.bandwidth = bandwidth
         self.classes = classes
@@ -124,90 +126,89 @@ class ModesDisplay:
         y: Any = None,
         *,
         bandwidth: float | None = None,
-        n_neighbors: int = 20,
+        n_exemplars: int = 20,
         image_shape: tuple[int, ...] | None = None,
         feature_names: Sequence[str] | None = None,
         n_terms: int = 10,
         clusters: Sequence[int] | None = None,
         sample_weight: Any = None,
         ax: Any = None,
-        **looks: Any,
+        **kwargs: Any,
     ) -> Self:
-        """Draw the centroids of a fitted model.
+        """Plot the modes of a fitted model.
 
         Parameters
         ----------
         estimator : KModes, MeanShift or another clusterer
-            A fitted model with `cluster_centers_` and `labels_`.
+            Fitted model with `cluster_centers_` and `labels_`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The data that it was fitted on.
+            Data that the model was fitted on.
         y : array-like of shape (n_samples,), default=None
-            The class of each row.
+            Class of each row.
         bandwidth : float, default=None
-            Draw the point of the path nearest to it; ``np.inf`` is K-means, None the end of the
-            path.
-        n_neighbors : int, default=20
-            The number of neighbours.
+            Bandwidth to plot; the nearest one on the path is used. ``np.inf`` plots K-means, and
+            None the end of the path.
+        n_exemplars : int, default=20
+            Maximum number of exemplars of a cluster.
         image_shape : tuple of int, default=None
-            Draw images of this height and width; a third number 3 stands for colours.
+            Shape of the images, (height, width) or (height, width, 3).
         feature_names : sequence of str, default=None
-            Names of the features; by default those seen by `fit`.
+            Names of the features. By default, the names seen during fit.
         n_terms : int, default=10
-            The number of features listed as terms.
+            Number of features listed as terms.
         clusters : sequence of int, default=None
-            Which clusters to draw; by default the first 20.
+            Clusters to plot. By default, the first 20.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights that it was fitted with; rows of weight 0 are nobody's neighbours.
+            Weights that the model was fitted with. Rows of weight 0 are not exemplars.
         ax : matplotlib Axes, default=None
-            Where to draw; it is divided. By default a new figure.
-        **looks : dict
-            Passed to `plot`.
+            Axes to plot on, which are divided into panels. By default, a new figure is created.
+        **kwargs : dict
+            Keyword arguments passed to `plot`.
 
         Returns
         -------
         ModesDisplay
             The display.
         """
-        fitted = Fitted.of(estimator, X, bandwidth, feature_names)
-        n_clusters, n_features = fitted.centers.shape
-        for name, number in [("n_neighbors", n_neighbors), ("n_terms", n_terms)]:
+        clustering = Clustering.of(estimator, X, bandwidth, feature_names)
+        X, names = clustering.X, clustering.feature_names
+        n_clusters, n_features = clustering.centers.shape
+        for name, number in [("n_exemplars", n_exemplars), ("n_terms", n_terms)]:
             if not isinstance(number, Integral) or number < 1:
-                raise ValueError(f"{name} must be a whole number above 0, got {number!r}.")
+                raise ValueError(f"{name} must be an integer > 0, got {number!r}.")
         chosen = _check_clusters(clusters, n_clusters)
         image_shape = check_image_shape(image_shape, n_features)
-        y = None if y is None else check_classes(y, len(fitted.labels))
-        present = labels_of_weight(fitted.labels, check_weights(sample_weight, fitted.X))
-        nearest = nearest_in_cluster(fitted.X, present, fitted.centers, n_neighbors)[chosen]
+        y = None if y is None else check_classes(y, len(clustering.labels))
+        candidates = without_zero_weights(clustering.labels, check_weights(sample_weight, X))
+        nearest = nearest_in_cluster(X, candidates, clustering.centers, n_exemplars)[chosen]
         kind = "images" if image_shape else "profiles"
-        if kind == "profiles" and (
-            is_sparse(fitted.X) or (fitted.feature_names and n_features > MOST_PROFILE)
-        ):
+        if kind == "profiles" and (is_sparse(X) or (names and n_features > MAX_PROFILE)):
             kind = "terms"
         display = cls(
             clusters=[
-                Cluster.of(k, fitted, rows[rows >= 0])
+                Cluster.of(k, clustering, rows[rows >= 0])
                 for k, rows in zip(chosen, nearest, strict=True)
             ],
             n_clusters=n_clusters,
-            n_neighbors=n_neighbors,
+            n_exemplars=n_exemplars,
             kind=kind,
-            bandwidth=fitted.bandwidth,
+            bandwidth=clustering.bandwidth,
             classes=None if y is None else Classes.of(y, nearest),
             image_shape=image_shape,
-            feature_names=fitted.feature_names,
+            feature_names=names,
             n_terms=n_terms,
         )
-        return display.plot(ax, **looks)
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, cmap: Any = "gray_r") -> Self:
-        """Draw the clusters.
+        """Plot the modes.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; it is divided. By default a new figure.
+            Axes to plot on, which are divided into panels. By default, a new figure is created.
         cmap : str or matplotlib Colormap, default="gray_r"
-            The colours of images of one number a pixel.
+            Colormap of images with one number for each pixel.
 
         Returns
         -------
@@ -215,22 +216,22 @@ class ModesDisplay:
             The display.
         """
         try:
-            pyplot_for("ModesDisplay").get_cmap(cmap)
+            import_pyplot("ModesDisplay").get_cmap(cmap)
         except (TypeError, ValueError):
             raise ValueError(f"cmap must be a Colormap or the name of one, got {cmap!r}.") from None
         panels = self._panels(cmap)
         n_shown = len(self.clusters)
         widths = list(panels.widths)
-        n_across = panels.n_across
+        n_columns = panels.n_columns
         if self.classes is not None:
-            n_across, widths = 1, [*widths, self.classes.width]
-        n_down = -(-n_shown // n_across)
-        n_across = -(-n_shown // n_down)
-        height = 0.8 + n_down * panels.height
-        ax = open_axes("ModesDisplay", ax, (1.2 + n_across * sum(widths), 0.6 + height))
+            n_columns, widths = 1, [*widths, self.classes.width]
+        n_rows = -(-n_shown // n_columns)
+        n_columns = -(-n_shown // n_rows)
+        height = 0.8 + n_rows * panels.height
+        ax = open_axes("ModesDisplay", ax, (1.2 + n_columns * sum(widths), 0.6 + height))
         self.ax_, self.figure_ = ax, ax.figure
-        self.title_, grid = divide(ax, n_down, widths * n_across, self._title(), panels.note)
-        cells = [divmod(i, n_across) for i in range(n_shown)]
+        self.title_, grid = divide(ax, n_rows, widths * n_columns, self._title(), panels.note)
+        cells = [divmod(i, n_columns) for i in range(n_shown)]
         self.axes_ = np.array(
             [
                 [self.figure_.add_subplot(grid[i, j * len(widths) + m]) for m in range(len(widths))]
@@ -243,42 +244,41 @@ class ModesDisplay:
         return self
 
     def _panels(self, cmap: Any) -> Images | Profiles | Terms:
+        is_mode = self.bandwidth is not None and np.isfinite(self.bandwidth)
+        center_name = "mode" if is_mode else "center"
         if self.kind == "images":
-            # At least one: an image without width cannot be drawn.
-            n_places = max(1, *(cluster.neighbors.shape[0] for cluster in self.clusters))
-            return Images(self._word(), self.image_shape, n_places, cmap)
+            # At least 1, since an image of width 0 cannot be drawn.
+            n_exemplars = max(1, *(cluster.exemplars.shape[0] for cluster in self.clusters))
+            return Images(center_name, self.image_shape, n_exemplars, cmap)
         if self.kind == "terms":
-            return Terms(self._word(), self.feature_names, self.n_terms)
-        return Profiles(self._word(), self.feature_names)
-
-    def _word(self) -> str:
-        finite = self.bandwidth is not None and np.isfinite(self.bandwidth)
-        return "mode" if finite else "centroid"
+            return Terms(center_name, self.feature_names, self.n_terms)
+        return Profiles(center_name, self.feature_names)
 
     def _title(self) -> str:
         if self.bandwidth is None:
-            title = "Centroids of the clusters"
+            title = "Cluster centers"
         elif np.isinf(self.bandwidth):
-            title = "K-means centroids"
+            title = "K-means centers"
         else:
             title = f"Modes at bandwidth {self.bandwidth:.3g}"
         n_shown = len(self.clusters)
         if n_shown == self.n_clusters:
             return title
-        first = [cluster.number for cluster in self.clusters] == list(range(n_shown))
-        return f"{title} ({'the first ' if first else ''}{n_shown} of {self.n_clusters} clusters)"
+        are_first = [cluster.number for cluster in self.clusters] == list(range(n_shown))
+        prefix = "the first " if are_first else ""
+        return f"{title} ({prefix}{n_shown} of {self.n_clusters} clusters)"
 
 
 def _check_clusters(clusters: Sequence[int] | None, n_clusters: int) -> list[int]:
-    """Return the clusters to draw, the first `MOST_CLUSTERS` where none are named."""
+    """Return the clusters to plot, by default the first `MAX_CLUSTERS`."""
     if clusters is None:
-        return list(range(min(n_clusters, MOST_CLUSTERS)))
+        return list(range(min(n_clusters, MAX_CLUSTERS)))
     try:
         chosen = [operator.index(k) for k in clusters]
     except TypeError:
         chosen = []
     if not chosen or not all(0 <= k < n_clusters for k in chosen):
         raise ValueError(
-            f"clusters must be some of the numbers from 0 to {n_clusters - 1}, got {clusters!r}."
+            f"clusters must be a list of integers from 0 to {n_clusters - 1}, got {clusters!r}."
         )
     return chosen

@@ -1,6 +1,8 @@
-"""Colours and symbols of clusters, told apart by colour-blind people too."""
+"""Colours, symbols and line styles of the clusters, readable with any colour vision."""
 
-# Petroff's cycle of ten, made to be told apart with any colour vision (arXiv:2107.02270).
+from typing import Any
+
+# Petroff's cycle of ten colours for any colour vision (arXiv:2107.02270).
 COLORS = (
     "#3f90da",
     "#ffa90e",
@@ -13,9 +15,9 @@ COLORS = (
     "#717581",
     "#92dadd",
 )
-# Names that matplotlib has; a second round of the colours comes with the second symbol, and so on.
+# Clusters 0 to 9 have the first symbol, clusters 10 to 19 the second, and so on. The first tuple
+# has the names that matplotlib uses, the second the names that plotly uses.
 SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "*")
-# The same by plotly's names.
 PLOTLY_SYMBOLS = (
     "circle",
     "square",
@@ -26,6 +28,7 @@ PLOTLY_SYMBOLS = (
     "x",
     "star",
 )
+LINES = ("-", "--", ":", "-.")
 
 
 def color(cluster: int) -> str:
@@ -34,13 +37,24 @@ def color(cluster: int) -> str:
 
 
 def symbol(cluster: int) -> str:
-    """Return the symbol of a cluster, by matplotlib's name."""
+    """Return the symbol of a cluster, as matplotlib names it."""
     return SYMBOLS[cluster // len(COLORS) % len(SYMBOLS)]
 
 
-LINES = ("-", "--", ":", "-.")
-
-
 def line(cluster: int) -> str:
-    """Return the line style of a cluster: as with symbols, another for each round of colours."""
+    """Return the line style of a cluster, as matplotlib names it."""
     return LINES[cluster // len(COLORS) % len(LINES)]
+
+
+def darker(color: str, factor: float = 0.65) -> tuple[float, ...]:
+    """Return a darker shade of a colour, for lines drawn over marks of that colour."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(factor * channel for channel in to_rgb(color))
+
+
+def halo(linewidth: float) -> list[Any]:
+    """Return the path effect of a white outline, which keeps lines and text readable."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=linewidth, foreground="white")]

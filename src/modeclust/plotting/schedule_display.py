@@ -1,4 +1,4 @@
-"""The path in numbers: objective, sizes and changed labels at every bandwidth."""
+"""Display of the objective, the cluster sizes and the changed labels along the path."""
 
 from typing import Any, Self
 
@@ -6,54 +6,54 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.path import Path
-from modeclust.plotting.canvas import divide, open_axes, spread_ticks
-from modeclust.plotting.fitted import path_of
+from modeclust.plotting.axes import divide, open_axes, spread_ticks
+from modeclust.plotting.clustering import path_of
 from modeclust.plotting.palette import color, line
 
-MOST_LEGEND = 20
-MOST_TICKS = 7
+MAX_LEGEND = 20  # clusters named in a legend
+MAX_TICK_GAPS = 7
 
 
 class ScheduleDisplay:
     """Objective, cluster sizes and changed labels along a path of bandwidths.
 
-    Bandwidths fall from left to right on a log axis, as the path runs; K-means, whose bandwidth
-    is infinite, stands at the left end.
+    The bandwidth decreases from left to right on a log axis. K-means, which has an infinite
+    bandwidth, is at the left end.
 
     It is recommended to use `from_estimator` or `from_path` to create a `ScheduleDisplay`.
 
     Parameters
     ----------
     bandwidths : ndarray of shape (S,)
-        The bandwidths, decreasing; the first may be infinite.
+        Decreasing bandwidths; the first may be infinite.
     objectives : ndarray of shape (S,)
-        The objective at each of them.
+        Objective at each bandwidth.
     counts : ndarray of shape (S, K)
-        The number of rows in each cluster.
+        Number of rows in each cluster at each bandwidth.
     changed : ndarray of shape (S - 1,), default=None
-        The share of rows whose label is not the same as one bandwidth before; None if labels
-        were not kept.
+        Fraction of rows whose label differs from the label at the previous bandwidth. None if
+        the labels were not stored.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
-        The figure.
+        Figure that contains the axes.
     ax_ : matplotlib Axes
-        The axes that was divided.
+        Axes that were divided into panels.
     title_ : matplotlib Text
-        The title.
+        Title above the panels.
     axes_ : ndarray of shape (3,) of matplotlib Axes
-        The panels: objective, sizes, changed labels.
+        Panels with the objective, the cluster sizes and the changed labels.
     objective_line_ : matplotlib Line2D
-        The objective.
+        Line of the objective.
     size_lines_ : list of matplotlib Line2D
-        The sizes, one line for each cluster.
+        Line of the size of each cluster.
     changed_line_ : matplotlib Line2D or None
-        The share of changed labels.
+        Line of the changed labels.
 
     See Also
     --------
-    PathDisplay : The same path, among the rows.
+    PathDisplay : Plot the path among the rows.
 
     Examples
     --------
@@ -83,14 +83,15 @@ class ScheduleDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the path of a fitted model.
+        """Plot the path of a fitted model.
 
         Parameters
         ----------
         estimator : KModes or LaplacianKModes
-            A fitted model.
+            Fitted model.
         ax : matplotlib Axes, default=None
-            Where to draw; it is divided into three. By default a new figure.
+            Axes to plot on, which are divided into three panels. By default, a new figure is
+            created.
 
         Returns
         -------
@@ -101,14 +102,15 @@ class ScheduleDisplay:
 
     @classmethod
     def from_path(cls, path: Path, *, ax: Any = None) -> Self:
-        """Draw a path.
+        """Plot a path.
 
         Parameters
         ----------
         path : Path
-            What `kmodes_path` returns.
+            Path returned by `kmodes_path`.
         ax : matplotlib Axes, default=None
-            Where to draw; it is divided into three. By default a new figure.
+            Axes to plot on, which are divided into three panels. By default, a new figure is
+            created.
 
         Returns
         -------
@@ -116,7 +118,7 @@ class ScheduleDisplay:
             The display.
         """
         if not isinstance(path, Path):
-            raise TypeError(f"path must be a Path, which kmodes_path returns, got {path!r}.")
+            raise TypeError(f"path must be a Path, as returned by kmodes_path, got {path!r}.")
         changed = None
         if path.labels is not None:
             changed = np.mean(path.labels[1:] != path.labels[:-1], axis=1)
@@ -129,12 +131,13 @@ class ScheduleDisplay:
         return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the three panels.
+        """Plot the three panels.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; it is divided into three. By default a new figure.
+            Axes to plot on, which are divided into three panels. By default, a new figure is
+            created.
 
         Returns
         -------
@@ -143,40 +146,40 @@ class ScheduleDisplay:
         """
         ax = open_axes("ScheduleDisplay", ax, (7.5, 6.5))
         self.ax_, self.figure_ = ax, ax.figure
-        title = "Objective, cluster sizes and labels as the bandwidth falls"
+        title = "Objective, cluster sizes and changed labels along the path"
         self.title_, grid = divide(ax, 3, [1], title)
         self.axes_ = grid.subplots(sharex=True).ravel()
         objective, sizes, changed = self.axes_
-        places = self._places()
+        x = self._x()
 
-        (self.objective_line_,) = objective.plot(places, self.objectives, "k.-")
+        (self.objective_line_,) = objective.plot(x, self.objectives, "k.-")
         objective.set(ylabel="objective per\nunit of weight", ylim=(0, 1.05))
 
         self.size_lines_ = [
-            sizes.plot(
-                places, column, line(k), marker=".", color=color(k), label=str(k), clip_on=False
-            )[0]
+            sizes.plot(x, column, line(k), marker=".", color=color(k), label=str(k), clip_on=False)[
+                0
+            ]
             for k, column in enumerate(self.counts.T)
         ]
-        sizes.set(ylabel="rows in\neach cluster", ylim=(0, 1.05 * self.counts.max() or 1))
-        if len(self.size_lines_) <= MOST_LEGEND:
-            self._name_clusters(sizes)
+        sizes.set(ylabel="rows per\ncluster", ylim=(0, 1.05 * self.counts.max() or 1))
+        if len(self.size_lines_) <= MAX_LEGEND:
+            self._draw_legend(sizes)
 
         self.changed_line_ = None
         if self.changed is None:
-            words = "labels were not stored along the path\n(fit with store_labels=True)"
-            changed.text(0.5, 0.5, words, transform=changed.transAxes, ha="center", va="center")
+            text = "labels were not stored along the path\n(fit with store_labels=True)"
+            changed.text(0.5, 0.5, text, transform=changed.transAxes, ha="center", va="center")
             changed.set_yticks([])
         else:
-            (self.changed_line_,) = changed.plot(places[1:], 100 * self.changed, "k.-")
+            (self.changed_line_,) = changed.plot(x[1:], 100 * self.changed, "k.-")
             changed.set_ylim(0, 105 * max(self.changed, default=0) or 1)
-        changed.set_ylabel("labels changed\nby the step (%)")
+        changed.set_ylabel("changed\nlabels (%)")
 
-        self._mark_bandwidths(places)
+        self._draw_ticks(x)
         self.figure_.align_ylabels(self.axes_)
         return self
 
-    def _name_clusters(self, sizes: Any) -> None:
+    def _draw_legend(self, sizes: Any) -> None:
         sizes.legend(
             title="cluster",
             loc="upper left",
@@ -188,28 +191,28 @@ class ScheduleDisplay:
             columnspacing=1.0,
         )
 
-    def _places(self) -> npt.NDArray[np.float64]:
-        """Return the bandwidths, with a finite place for the infinite one."""
-        places = self.bandwidths.copy()
-        finite = places[np.isfinite(places)]
-        if len(finite) < len(places):
+    def _x(self) -> npt.NDArray[np.float64]:
+        """Return the bandwidths, with a finite position for an infinite bandwidth."""
+        x = self.bandwidths.copy()
+        finite = x[np.isfinite(x)]
+        if len(finite) < len(x):
             gap = 1.5 if len(finite) < 2 else (finite[0] / finite[-1]) ** 0.1
-            places[0] = gap * (finite[0] if len(finite) else 1.0)
-        return places
+            x[0] = gap * (finite[0] if len(finite) else 1.0)
+        return x
 
-    def _mark_bandwidths(self, places: npt.NDArray[np.float64]) -> None:
+    def _draw_ticks(self, x: npt.NDArray[np.float64]) -> None:
         last = self.axes_[-1]
         last.set_xscale("log")
         last.minorticks_off()
-        shown = spread_ticks(-np.log(places), MOST_TICKS)
-        names = ["K-means" if np.isinf(h) else f"{h:.3g}" for h in self.bandwidths[shown]]
-        last.set_xticks(places[shown], names)
+        labelled = spread_ticks(-np.log(x), MAX_TICK_GAPS)
+        names = ["K-means" if np.isinf(h) else f"{h:.3g}" for h in self.bandwidths[labelled]]
+        last.set_xticks(x[labelled], names)
         last.set_xlabel("bandwidth")
-        margin = max((places[0] / places[-1]) ** 0.03, 1.01)
-        last.set_xlim(places[0] * margin, places[-1] / margin)
+        margin = max((x[0] / x[-1]) ** 0.03, 1.01)
+        last.set_xlim(x[0] * margin, x[-1] / margin)
         for panel in self.axes_:
             panel.grid(axis="x", alpha=0.3)
             panel.spines[["top", "right"]].set_visible(False)
-            if np.isinf(self.bandwidths[0]) and len(places) > 1:
-                # The axis is broken between K-means and the first finite bandwidth.
-                panel.axvline(np.sqrt(places[0]) * np.sqrt(places[1]), color="0.6", ls=":", lw=1)
+            if np.isinf(self.bandwidths[0]) and len(x) > 1:
+                # A dotted line separates K-means from the finite bandwidths, where the axis is cut.
+                panel.axvline(np.sqrt(x[0]) * np.sqrt(x[1]), color="0.6", ls=":", lw=1)

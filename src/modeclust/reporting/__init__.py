@@ -1,1 +1,1 @@
-"""The report: a summary of a clustering, and the page that shows it."""
+"""The report of a fitted model: its summary, and the page that shows it."""

@@ -1,4 +1,4 @@
-"""The explorer: one page that shows a path, and works without a network."""
+"""The report as a page: one HTML file that shows the path and works offline."""
 
 import base64
 import errno
@@ -15,19 +15,22 @@ from typing import Any
 
 from modeclust.io.atomic import check_path, written
 from modeclust.plotting.palette import COLORS, PLOTLY_SYMBOLS
+from modeclust.reporting.summarize import summarize
 
 SCRIPTS = ("report.js", "charts.js", "patterns.js", "explorer.js")
-HEIGHT = 900  # pixels, of the page within a notebook
+NOTEBOOK_HEIGHT = 900  # pixels
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What `modeclust.KModes.report` tells of a model: as a page, as JSON, and inside a notebook.
+    """Report of a fitted model, as returned by `modeclust.KModes.report`.
+
+    It can be saved as an HTML page or as JSON. A notebook shows the page.
 
     Attributes
     ----------
     summary : dict
-        All that the page shows, as numbers and text.
+        Everything that the page shows, as numbers and text.
     """
 
     summary: dict[str, Any]
@@ -38,27 +41,27 @@ class Report:
         Returns
         -------
         str
-            One JSON object.
+            JSON object.
         """
         return json.dumps(self.summary, allow_nan=False, ensure_ascii=False)
 
     def to_html(self) -> str:
-        """Return the page, which holds all that it needs.
+        """Return the page as HTML. It contains its own scripts and styles.
 
         Returns
         -------
         str
-            HTML.
+            HTML document.
         """
         return render(self.summary)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page, or the JSON where the name ends so.
+        """Save the page, or the summary as JSON.
 
         Parameters
         ----------
-        path : str or path
-            A file that ends in ``.html``, ``.htm`` or ``.json``.
+        path : str or path-like
+            File to write. It must end in ``.html`` or ``.htm`` for the page, or in ``.json``.
         """
         text = self.to_json() if check_target(path) == ".json" else self.to_html()
         with written(path) as file:
@@ -68,39 +71,65 @@ class Report:
         return f"Report({self.summary['title']!r}, {len(self.summary['steps'])} bandwidths)"
 
     def _repr_html_(self) -> str:
-        # On one line and without tabs: Sphinx indents lines and expands tabs, and a script that is
-        # changed has another digest than the policy allows.
+        # Sphinx indents lines and expands tabs. The security policy would then block the scripts,
+        # because their digests have changed. So line breaks and tabs are escaped.
         page = html.escape(self.to_html()).translate({ord("\n"): "&#10;", ord("\t"): "&#9;"})
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
-            f'style="width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
+            f'style="width: 100%; height: {NOTEBOOK_HEIGHT}px; border: 0"></iframe>'
         )
+
+
+def make_report(
+    model: Any, X: Any, y: Any, path: str | os.PathLike[str] | None, **options: Any
+) -> Report:
+    """Return the report of a model, and save it if `path` is not None.
+
+    `options` are passed to `summarize`. Arguments are checked before any work is done.
+    """
+    check_installed()
+    if path is not None:
+        check_target(path)
+    if isinstance(y, str | os.PathLike):
+        raise ValueError(
+            f"y must be the class of each row, got {y!r}; the path is the third argument: "
+            f"report(X, path={y!r})."
+        )
+    report = Report(summarize(model, X, y, **options))
+    if path is not None:
+        report.save(path)
+    return report
 
 
 def check_target(path: str | os.PathLike[str]) -> str:
-    """Return the ending of a report's file, or refuse what cannot be one."""
+    """Return the suffix of the file of a report, or raise an error if it cannot be written."""
     check_path(path)
-    ending = Path(path).suffix.lower()
-    if ending not in (".html", ".htm", ".json"):
-        raise ValueError(f"a report ends in .html or .json, got {os.fspath(path)!r}.")
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".html", ".htm", ".json"):
+        raise ValueError(
+            f"the path of a report must end in .html or .json, got {os.fspath(path)!r}."
+        )
     if not Path(path).absolute().parent.is_dir():
         raise FileNotFoundError(
-            errno.ENOENT, "there is no folder for the report, make it first", os.fspath(path)
+            errno.ENOENT,
+            "the folder of the report does not exist; create it first",
+            os.fspath(path),
         )
-    return ending
+    return suffix
 
 
 def check_installed() -> None:
-    """Refuse to begin where the page could not be made."""
+    """Raise an error if a package that makes the page is missing."""
     missing = [name for name in ("plotly", "jinja2") if find_spec(name) is None]
     if missing:
         raise ImportError(
-            f"A report needs {' and '.join(missing)}; install with: pip install 'modeclust[report]'"
+            f"A report requires {' and '.join(missing)}; install it with "
+            "`pip install 'modeclust[report]'`."
         )
 
 
 def render(summary: dict[str, Any]) -> str:
-    """Return the page of a summary."""
+    """Return the page of a summary as HTML."""
     check_installed()
     import jinja2
     from markupsafe import Markup
@@ -108,7 +137,7 @@ def render(summary: dict[str, Any]) -> str:
 
     from modeclust import __version__
 
-    shown = {**summary, "colors": COLORS, "symbols": PLOTLY_SYMBOLS}
+    page_data = {**summary, "colors": COLORS, "symbols": PLOTLY_SYMBOLS}
     scripts = [get_plotlyjs(), *(_source(name) for name in SCRIPTS)]
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
         _source("explorer.html")
@@ -116,9 +145,9 @@ def render(summary: dict[str, Any]) -> str:
     return template.render(
         title=summary["title"],
         version=__version__,
-        policy=_policy(scripts),
+        policy=_security_policy(scripts),
         css=Markup(_source("explorer.css")),
-        data=Markup(_inert(json.dumps(shown, allow_nan=False, separators=(",", ":")))),
+        data=Markup(_escape(json.dumps(page_data, allow_nan=False, separators=(",", ":")))),
         scripts=[Markup(script) for script in scripts],
     )
 
@@ -128,10 +157,10 @@ def _source(name: str) -> str:
     return (files("modeclust.reporting") / "page" / name).read_text(encoding="utf-8")
 
 
-def _policy(scripts: list[str]) -> str:
-    """Return a policy by which no other script runs, and nothing is fetched.
+def _security_policy(scripts: list[str]) -> str:
+    """Return a content security policy: only these scripts run, and nothing is fetched.
 
-    `eval` is left to those who drive the page from outside; nothing here calls it.
+    `eval` is allowed for tools that drive the page from outside. The page does not call it.
     """
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in scripts)
     allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
@@ -141,8 +170,8 @@ def _policy(scripts: list[str]) -> str:
     )
 
 
-def _inert(text: str) -> str:
-    """Return JSON that no browser can take for the end of a script, or for markup."""
+def _escape(text: str) -> str:
+    """Return JSON in which a browser cannot find a tag or the end of a script."""
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

@@ -1,54 +1,72 @@
 "use strict";
-// The page: one step of the path is current, and everything shows it.
+// The page: the slider selects a step of the path, and everything shows that step.
 
 const nSteps = report.steps.length;
-const pause = 450; // milliseconds between two steps of a play
+const stepDelay = 450; // milliseconds between two steps of the animation
 let current = nSteps - 1;
-let playing = null;
+let playing = null; // the timer of the animation
 
-const charts = [report.line ? lineChart() : mapChart(), curvesChart()];
+const charts = [report.histogram ? histogramChart() : mapChart(), curvesChart()];
 const showPatterns = patternCards();
+
+// Tooltips of the terms.
+const glossary = {
+  mode: "Representative of a cluster: a peak of the kernel density of its rows. At an infinite bandwidth it is the mean.",
+  exemplar: "The row of the cluster that is nearest to its mode.",
+  bandwidth: "Width of the kernel. Rows that are many bandwidths away from a mode have little influence on it.",
+  objective: "Mean kernel value of all rows at the mode of their cluster. It is 1 if every row is at its mode.",
+  redundant: "Two clusters are redundant if the density between their modes hardly drops, so that they could be one cluster.",
+};
+
+/** Return text with a dotted underline and a tooltip. */
+const term = (text, tooltip) => element("span", { class: "term", title: tooltip }, text);
 
 function showHeader() {
   const { kernel, adaptive, bandwidth, bandwidth_rule: rule } = report.model;
-  const target = bandwidth === null ? "K-means" : `target bandwidth ${format(bandwidth)}${rule ? ` (by the rule “${rule}”)` : ""}`;
-  byId("facts").textContent =
-    `${whole(report.n_rows)} rows of ${whole(report.n_features)} ${report.n_features === 1 ? "feature" : "features"}, ` +
-    `${report.n_clusters} ${report.n_clusters === 1 ? "cluster" : "clusters"}, ${kernel} kernel${adaptive ? ", adaptive" : ""}, ${target}`;
+  const target = bandwidth === null ? "K-means" : `target bandwidth ${format(bandwidth)}${rule ? ` (rule “${rule}”)` : ""}`;
+  byId("facts").textContent = [
+    plural(report.n_rows, "row"), plural(report.n_features, "feature"), plural(report.n_clusters, "cluster"),
+    `${kernel} kernel`, ...(adaptive ? ["adaptive bandwidths"] : []), target,
+  ].join(", ");
   byId("notes").replaceChildren(...report.notes.map((note) => element("li", {}, element("bdi", {}, note))));
   byId("first").textContent = stepName(0);
   byId("last").textContent = nSteps > 1 ? `target ${stepName(nSteps - 1)}` : "";
+  byId("patterns-title").replaceChildren(term("Modes", glossary.mode), " and their nearest rows");
+  byId("redundant-title").replaceChildren(term("Redundant", glossary.redundant), " pairs of clusters");
   document.body.dataset.pattern = report.pattern;
 }
 
 function showReadout(step) {
   const { bandwidth, objective } = report.steps[step];
   const name = bandwidth === null ? "K-means (bandwidth ∞)" : `bandwidth ${format(bandwidth)}`;
-  byId("readout").replaceChildren(name, element("small", {}, `step ${step + 1} of ${nSteps}, objective ${format(objective)}`));
+  const details = element("small", {}, `step ${step + 1} of ${nSteps}, `, term("objective", glossary.objective), ` ${format(objective)}`);
+  byId("readout").replaceChildren(name, details);
+  byId("readout").title = glossary.bandwidth;
   byId("slider").value = step;
   byId("slider").setAttribute("aria-valuetext", name);
 }
 
-/** The columns of the table: a name, and what stands in it for a cluster at a step. */
+/** Return the columns of the table: name, content for a cluster at a step, and tooltip. */
 function columns() {
   const rows = (step, k) => report.steps[step].counts[k];
   const partners = (k) => report.redundant.pairs
     .filter(({ clusters: pair }) => pair.includes(k))
     .map(({ clusters: [a, b] }) => (a === k ? b : a));
-  const common = (step, k) => {
-    if (!report.commonest[step][k]) return "–";
-    const [best, count] = report.commonest[step][k];
-    return element("bdi", {}, `${short(report.class_names[best])} (${percent(count / rows(step, k))})`);
+  const topClass = (step, k) => {
+    if (!report.top_classes[step][k]) return "–";
+    const [top, count] = report.top_classes[step][k];
+    return element("bdi", {}, `${shorten(report.class_names[top])} (${formatPercent(count / rows(step, k))})`);
   };
+  const startName = report.steps[0].bandwidth === null ? "the K-means center" : "the start";
   return [
     ["cluster", (step, k) => chip(k)],
-    ["rows", (step, k) => whole(rows(step, k))],
-    ["share", (step, k) => percent(rows(step, k) / report.n_rows)],
-    ["mean distance", (step, k) => format(report.spread[step][k])],
-    [`moved from ${report.steps[0].bandwidth === null ? "the mean" : "the start"}`, (step, k) => format(report.steps[step].moved[k])],
-    ["nearest row", (step, k) => String(report.exemplars[step][k][0] ?? "–")],
-    ...(report.class_names ? [["commonest class", common]] : []),
-    ["redundant with, at the target", (step, k) => short(partners(k).join(", ") || "–", 24)],
+    ["rows", (step, k) => formatCount(rows(step, k))],
+    ["share of rows", (step, k) => formatPercent(rows(step, k) / report.n_rows)],
+    ["mean distance", (step, k) => format(report.mean_distances[step][k]), "Mean distance of the rows of the cluster to its mode."],
+    [`distance from ${startName}`, (step, k) => format(report.steps[step].moved[k]), "How far the mode has moved along the path."],
+    ["exemplar (row)", (step, k) => String(report.exemplars[step][k][0] ?? "–"), glossary.exemplar],
+    ...(report.class_names ? [["most frequent class", topClass, "Class that most rows of the cluster have, and their share."]] : []),
+    ["redundant with", (step, k) => shorten(partners(k).join(", ") || "–", 24), `${glossary.redundant} This column is for the target bandwidth.`],
   ];
 }
 
@@ -56,7 +74,7 @@ const tableColumns = columns();
 
 function showTable(step) {
   const table = byId("clusters");
-  table.tHead.replaceChildren(element("tr", {}, ...tableColumns.map(([name]) => element("th", { scope: "col" }, name))));
+  table.tHead.replaceChildren(element("tr", {}, ...tableColumns.map(([name, , tooltip]) => element("th", { scope: "col" }, tooltip ? term(name, tooltip) : name))));
   table.tBodies[0].replaceChildren(...clusters.map((k) =>
     element("tr", {}, ...tableColumns.map(([, cell]) => element("td", {}, cell(step, k))))));
 }
@@ -64,16 +82,17 @@ function showTable(step) {
 function showRedundant() {
   const { pairs, threshold } = report.redundant;
   const n = (report.n_clusters * (report.n_clusters - 1)) / 2;
-  const most = 12;
-  const rule = `their points' density falls nowhere below ${percent(threshold)} of the lower peak on the way from one to the other`;
-  const many = pairs.length > report.n_clusters ? " So many mean that the bandwidth is too wide for peaks of their own, rather than that there are too many clusters." : "";
+  const nListed = 12;
+  const rule = `In a redundant pair, the density of the rows on the line between the two modes never drops below ${formatPercent(threshold)} of the lower peak.`;
+  const manyNote = pairs.length > report.n_clusters
+    ? " If most pairs are redundant, the bandwidth is too large for separate peaks. It does not mean that there are too many clusters." : "";
   byId("redundant-caption").textContent =
     report.model.bandwidth === null ? "K-means has no densities to compare." :
-    pairs.length === 0 ? "None: between each two modes the density dips." :
-    `At the target bandwidth ${pairs.length} of ${n} pairs of clusters are redundant: ${rule}.${many}` +
-    (pairs.length > most ? ` The ${most} most redundant:` : "");
-  byId("redundant").replaceChildren(...pairs.slice(0, most).map(({ clusters: [a, b], ratio }) =>
-    element("li", {}, chip(a), chip(b), element("small", {}, percent(ratio)))));
+    pairs.length === 0 ? "None. The density drops between every two modes." :
+    `At the target bandwidth: ${pairs.length} of ${plural(n, "pair")}. ${rule}${manyNote}` +
+    (pairs.length > nListed ? ` The ${nListed} pairs with the smallest drop:` : "");
+  byId("redundant").replaceChildren(...pairs.slice(0, nListed).map(({ clusters: [a, b], ratio }) =>
+    element("li", {}, chip(a), chip(b), element("small", { title: "Lowest density between the modes, as a share of the lower peak." }, formatPercent(ratio)))));
 }
 
 function show(step) {
@@ -89,14 +108,14 @@ function play(on) {
   playing = null;
   if (on && nSteps > 1) {
     if (current === nSteps - 1) show(0);
-    playing = setTimeout(playOn, pause);
+    playing = setTimeout(playNext, stepDelay);
   }
   byId("play").textContent = playing === null ? "Play" : "Stop";
 }
 
-function playOn() {
+function playNext() {
   show(current + 1);
-  playing = setTimeout(playOn, pause);
+  playing = setTimeout(playNext, stepDelay);
   if (current === nSteps - 1) play(false);
 }
 
@@ -105,7 +124,7 @@ function stepTo(step) {
   show(step);
 }
 
-/** One line of CSV. Text that a spreadsheet would take for a formula is marked as text. */
+/** Return one line of CSV. Text that a spreadsheet would read as a formula gets a leading quote. */
 function csvLine(cells) {
   return cells.map((cell) => {
     if (typeof cell === "number") return String(cell);
@@ -115,20 +134,20 @@ function csvLine(cells) {
 }
 
 function download(name, lines) {
-  const address = URL.createObjectURL(new Blob([`${lines.map(csvLine).join("\n")}\n`], { type: "text/csv" }));
-  element("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  const url = URL.createObjectURL(new Blob([`${lines.map(csvLine).join("\n")}\n`], { type: "text/csv" }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 const fileName = (what) => `${what}-${stepName(current).replace(/[^\w.+-]/g, "")}.csv`;
 
-function downloadCenters() {
+function downloadModes() {
   const { counts } = report.steps[current];
   const centers = report.centers[current];
   const lines = report.pattern === "terms"
     ? [["cluster", "feature", "value"], ...clusters.flatMap((k) => centers[k].map(([d, value]) => [k, featureName(d), value]))]
     : [["cluster", "count", ...[...Array(report.n_features).keys()].map(featureName)], ...clusters.map((k) => [k, counts[k], ...centers[k]])];
-  download(fileName("centers"), lines);
+  download(fileName("modes"), lines);
 }
 
 function downloadLabels() {
@@ -138,10 +157,10 @@ function downloadLabels() {
 }
 
 function showDownloadCaption() {
-  const parts = ["At the bandwidth chosen above; rows and clusters count from 0."];
-  if (report.pattern === "terms") parts.push("Centers: the greatest features of each.");
-  if (report.labels.rows) parts.push(`Labels: of the ${whole(report.labels.rows.length)} rows drawn.`);
-  byId("download-caption").textContent = parts.join(" ");
+  const sentences = ["At the bandwidth of the slider. Rows and clusters are numbered from 0."];
+  if (report.pattern === "terms") sentences.push("Modes: the largest features of each mode.");
+  if (report.labels.rows) sentences.push(`Labels: of the ${plural(report.labels.rows.length, "row")} on the map.`);
+  byId("download-caption").textContent = sentences.join(" ");
 }
 
 const keys = {
@@ -152,7 +171,7 @@ const keys = {
   End: () => stepTo(nSteps - 1),
 };
 
-function begin() {
+function start() {
   const slider = byId("slider");
   slider.max = nSteps - 1;
   slider.disabled = byId("play").disabled = nSteps === 1;
@@ -173,17 +192,17 @@ function begin() {
 
   slider.addEventListener("input", () => stepTo(Number(slider.value)));
   byId("play").addEventListener("click", () => play(playing === null));
-  byId("download-centers").addEventListener("click", downloadCenters);
+  byId("download-modes").addEventListener("click", downloadModes);
   byId("download-labels").addEventListener("click", downloadLabels);
   byId("curves").on("plotly_click", (event) => stepTo(event.points[0].pointIndex));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
-    if (event.key === " " && event.target.closest("button")) return; // which it presses
-    if (event.target.closest(".scroll")) return; // which it scrolls
+    if (event.key === " " && event.target.closest("button")) return; // the key presses the button
+    if (event.target.closest(".scroll")) return; // the key scrolls the table
     event.preventDefault();
     keys[event.key]();
   });
 }
 
-begin();
+start();

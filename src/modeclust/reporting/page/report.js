@@ -1,53 +1,54 @@
 "use strict";
-// The report's data, and how numbers, names and clusters are written everywhere on the page.
+// The data of the report, and functions that format numbers, names and clusters.
 
 const report = JSON.parse(document.getElementById("report").textContent);
 const clusters = [...Array(report.n_clusters).keys()];
 
 const byId = (id) => document.getElementById(id);
 
-/** Make an element; children that are strings become text, never markup. */
+/** Create an element. Children that are strings become text, never markup. */
 function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+  const created = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
+  created.append(...children);
+  return created;
 }
 
-function vector(tag, attributes = {}, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
+function svgElement(tag, attributes = {}, ...children) {
+  const created = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
+  created.append(...children);
+  return created;
 }
 
-/** A number to four digits of what such numbers differ by, and at least of itself. */
-function format(value, reach = Math.abs(value)) {
+/** Format a number with four significant digits, and with more if `range`, the width of the range of such numbers, is small. */
+function format(value, range = Math.abs(value)) {
   if (value === null) return "–";
-  if (value === 0 || !(reach > 0)) return String(value);
-  const digits = 4 + Math.max(0, Math.ceil(Math.log10(Math.abs(value) / reach)));
-  const whole = Math.floor(Math.log10(Math.abs(value))) + 1;
-  return String(Number(value.toPrecision(Math.min(17, Math.max(digits, whole > 9 ? 4 : whole)))));
+  if (value === 0 || !(range > 0)) return String(value);
+  const digits = 4 + Math.max(0, Math.ceil(Math.log10(Math.abs(value) / range)));
+  const integerDigits = Math.floor(Math.log10(Math.abs(value))) + 1;
+  return String(Number(value.toPrecision(Math.min(17, Math.max(digits, integerDigits > 9 ? 4 : integerDigits)))));
 }
-const whole = (value) => value.toLocaleString("en");
-const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
+const formatCount = (count) => count.toLocaleString("en");
+const formatPercent = (fraction) => `${(100 * fraction).toFixed(fraction < 0.1 ? 1 : 0)}%`;
+const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 const featureName = (d) => (report.feature_names ? report.feature_names[d] : `x${d}`);
 const stepName = (step) =>
   report.steps[step].bandwidth === null ? "K-means" : format(report.steps[step].bandwidth);
 
-/** Names from the data, as text for Plotly, which reads a few tags and escapes. */
-const plain = (text) =>
+/** Escape text for Plotly, which reads some tags and entities. */
+const escapeText = (text) =>
   String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-function short(text, most = 40) {
-  const signs = [...text]; // whole ones, also those of two parts
-  return signs.length > most ? `${signs.slice(0, most - 1).join("")}…` : text;
+function shorten(text, maxLength = 40) {
+  const characters = [...text]; // by code points, so that no character is cut in half
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join("")}…` : text;
 }
 
 const color = (k) => report.colors[k % report.colors.length];
 const symbol = (k) =>
   report.symbols[Math.floor(k / report.colors.length) % report.symbols.length];
 
-/** The least and the greatest of all values. */
+/** Return the smallest and the largest of all values. */
 function extent(lists) {
   let [low, high] = [Infinity, -Infinity];
   for (const list of lists) {
@@ -59,7 +60,7 @@ function extent(lists) {
   return high > low ? [low, high] : [low - 0.5, low + 0.5];
 }
 
-// Outlines in a square of 14 by 14.
+// Outlines of the symbols, in a square of 14 by 14.
 const outlines = {
   circle: "M1 7A6 6 0 1 1 13 7A6 6 0 1 1 1 7Z",
   square: "M1.5 1.5H12.5V12.5H1.5Z",
@@ -71,28 +72,28 @@ const outlines = {
   star: "M7 0L9 5H14L10 8L12 14L7 10L2 14L4 8L0 5H5Z",
 };
 
-/** The cluster's number beside its colour and symbol. */
+/** Return the symbol of a cluster in its colour, followed by its number. */
 function chip(k) {
-  const rim = { stroke: "var(--ink)", "stroke-width": 0.8 };
-  const mark = vector("path", { d: outlines[symbol(k)], fill: color(k), ...rim });
-  const picture = vector("svg", { viewBox: "-1 -1 16 16", "aria-hidden": "true" }, mark);
-  return element("span", { class: "chip" }, picture, String(k));
+  const stroke = { stroke: "var(--ink)", "stroke-width": 0.8 };
+  const mark = svgElement("path", { d: outlines[symbol(k)], fill: color(k), ...stroke });
+  const icon = svgElement("svg", { viewBox: "-1 -1 16 16", "aria-hidden": "true" }, mark);
+  return element("span", { class: "chip" }, icon, String(k));
 }
 
 const labelsByStep = [Int32Array.from(report.labels.first)];
 
-/** The labels at a step, of all rows or of those that `report.labels.rows` names. */
+/** Return the labels at a step, of all rows or of the rows in `report.labels.rows`. */
 function labelsAt(step) {
-  for (let known = labelsByStep.length; known <= step; known++) {
-    const labels = labelsByStep[known - 1].slice();
-    const [rows, values] = report.labels.changes[known - 1];
+  for (let next = labelsByStep.length; next <= step; next++) {
+    const labels = labelsByStep[next - 1].slice();
+    const [rows, values] = report.labels.changes[next - 1];
     rows.forEach((row, i) => { labels[row] = values[i]; });
     labelsByStep.push(labels);
   }
   return labelsByStep[step];
 }
 
-/** The labels of the rows that are drawn. */
+/** Return the labels of the rows on the map. */
 function shownLabels(step) {
   const labels = labelsAt(step);
   return report.labels.rows ? labels : Int32Array.from(report.map.rows, (row) => labels[row]);

@@ -1,35 +1,52 @@
-"""What displays need of a fitted model, checked before anything is drawn."""
+"""What the displays and the report read from a fitted model, and checks of their arguments."""
 
 import math
 import operator
 from collections.abc import Iterable, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
+from modeclust.estimators.same_rows import check_same_rows
 from modeclust.path import Path
-from modeclust.plotting.exemplars import labels_at
 from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.solve import assign
 from modeclust.validation import check_rows
 
 Doubles = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.integer[Any]]
 
-MOST_COMPARED = 1_000  # rows, with those of the fit
+
+@runtime_checkable
+class FittedClusterer(Protocol):
+    """A fitted clusterer of any library."""
+
+    labels_: Labels
+    cluster_centers_: Any
 
 
-class Fitted(NamedTuple):
-    """A clustering at one bandwidth, and the data that the model was fitted on."""
+@runtime_checkable
+class FittedPath(FittedClusterer, Protocol):
+    """A fitted clusterer that keeps its path of bandwidths."""
+
+    path_: Path
+    bandwidth_: float
+
+
+class Clustering(NamedTuple):
+    """A clustering at one bandwidth, and the rows that the model was fitted on."""
 
     X: Any
-    labels: npt.NDArray[np.integer[Any]]  # (N,)
+    labels: Labels  # (N,)
     centers: Doubles  # (K, D)
-    bandwidth: float | None  # None where the model has none
-    step: int  # the place on the path, where there is one
+    bandwidth: float | None  # None if the model has no bandwidth
+    step: int  # index on the path; 0 if there is no path
     feature_names: tuple[str, ...] | None
 
     @classmethod
@@ -39,74 +56,95 @@ class Fitted(NamedTuple):
         X: Any,
         bandwidth: float | None = None,
         feature_names: Sequence[str] | None = None,
-    ) -> "Fitted":
-        """Return what `model` found in `X` at the `bandwidth`, None for where it ended."""
+    ) -> "Clustering":
+        """Return the clustering at a bandwidth of the path; None is the result of the fit."""
         check_is_fitted(model)
-        if not (hasattr(model, "cluster_centers_") and hasattr(model, "labels_")):
+        if not isinstance(model, FittedClusterer):
             raise ValueError(
-                "the model must have cluster_centers_ and labels_, which "
+                "the model must have cluster_centers_ and labels_, but "
                 f"{type(model).__name__} has not; pass a KModes, MeanShift or KMeans."
             )
         X = check_rows(X, estimator=model, reset=False)
-        check_rows_of_fit(model, X)
+        check_same_rows(model, X)
         names = check_names(model, X.shape[1], feature_names)
         if bandwidth is None:
             centers = model.cluster_centers_
             dense = centers.toarray() if is_sparse(centers) else centers
-            end = getattr(model, "bandwidth_", None)
-            last = len(model.path_) - 1 if hasattr(model, "path_") else 0
-            return cls(X, model.labels_, dense.astype(np.float64), end, last, names)
+            last = len(model.path_) - 1 if isinstance(model, FittedPath) else 0
+            final_bandwidth = getattr(model, "bandwidth_", None)
+            return cls(X, model.labels_, dense.astype(np.float64), final_bandwidth, last, names)
         path = path_of(model)
         point = path.at(bandwidth)
         step = int(np.flatnonzero(path.bandwidths == point.bandwidth)[0])
         is_last = step == len(path) - 1
         if path.labels is None and not is_last and step > 0 and hasattr(model, "assignments_"):
             raise ValueError(
-                f"the model keeps no labels at bandwidth {point.bandwidth:.6g}, and they are not "
-                "those of the nearest centroids; fit it with store_labels=True."
+                f"the model did not store its labels at bandwidth {point.bandwidth:.6g}, and they "
+                "cannot be recomputed from its modes; fit it with store_labels=True."
             )
         labels = model.labels_ if is_last else labels_at(X, path, step)
         return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
 
 
-def check_rows_of_fit(model: Any, X: Any, numbers: npt.NDArray[np.intp] | None = None) -> None:
-    """Refuse rows that are not those of the fit, in their order, as far as a few of them tell.
-
-    Models that can tell have `_first_other_row`; of others only the number of rows is known.
-    Where the rows are a sample, `numbers` are those that they have among all.
-    """
-    n_rows = len(model.labels_)
-    if X.shape[0] != n_rows:
-        raise ValueError(
-            f"X must be the data that the model was fitted on, {n_rows} rows, got {X.shape[0]}."
-        )
-    if not hasattr(model, "_first_other_row"):
-        return
-    places = np.unique(np.linspace(0, n_rows - 1, MOST_COMPARED).astype(np.intp))
-    if (row := model._first_other_row(X, places)) is not None:
-        number = row if numbers is None else numbers[row]
-        raise ValueError(
-            "X must be the data that the model was fitted on, its rows in the same order, but row "
-            f"{number} is not what it was; pass them as they were, or fit the model again."
-        )
-
-
 def path_of(model: Any) -> Path:
     """Return the path of a fitted model."""
     check_is_fitted(model)
-    if not hasattr(model, "path_"):
+    if not isinstance(model, FittedPath):
         raise ValueError(
-            f"the model must have a path of bandwidths, path_, which {type(model).__name__} has "
+            f"the model must have a path of bandwidths, path_, but {type(model).__name__} has "
             "not; pass a fitted KModes."
         )
-    path: Path = model.path_
-    return path
+    return model.path_
+
+
+def labels_along(X: Any, path: Path) -> Labels:
+    """Return the labels at every bandwidth; they are recomputed if they were not stored."""
+    if path.labels is not None:
+        return path.labels
+    return np.stack([labels_at(X, path, step) for step in range(len(path))])
+
+
+def labels_at(X: Any, path: Path, step: int) -> Labels:
+    """Return the labels at one bandwidth; they are recomputed if they were not stored."""
+    if path.labels is not None:
+        stored: Labels = path.labels[step]
+        return stored
+    rescaling = Rescaling.of(X)
+    centers = path.centers[step].astype(np.float64)
+    with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
+        assign(dataset, rescaling.to_internal(centers))
+        return dataset.labels()
+
+
+def fit_parameter(model: Any, name: str) -> Any:
+    """Return the value that a parameter had in the fit; None if there is no such parameter."""
+    parameters = getattr(model, "_fitted_with", {})
+    return parameters[name] if name in parameters else getattr(model, name, None)
+
+
+def adaptive_scales(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
+    """Return the local scales of the rows, computed as in the fit; None if it is not adaptive.
+
+    They depend on a random sample of the rows. If `random_state` is no integer, the sample, and
+    with it the scales, may differ from those of the fit.
+    """
+    if not fit_parameter(model, "adaptive"):
+        return None
+    _, scales = choose_bandwidth(
+        Rescaling.of(X).to_internal(X),
+        weight,
+        1.0,  # the scales do not depend on the rule for the bandwidth
+        local=True,
+        random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
+        n_jobs=model.n_jobs,
+    )
+    return scales
 
 
 def check_names(
     model: Any, n_features: int, feature_names: Sequence[str] | None
 ) -> tuple[str, ...] | None:
-    """Return the names given, or else those seen by `fit`; None where there are none."""
+    """Return `feature_names`, or the names seen during fit if it is None."""
     if feature_names is None:
         feature_names = getattr(model, "feature_names_in_", None)
         if feature_names is None:
@@ -122,32 +160,8 @@ def check_names(
     return names
 
 
-def fitted_with(model: Any, name: str) -> Any:
-    """Return a parameter as it was in the fit; None where the model has none of that name."""
-    kept = getattr(model, "_fitted_with", {})
-    return kept[name] if name in kept else getattr(model, name, None)
-
-
-def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
-    """Return the local scales that an adaptive model gives to the rows; None for others.
-
-    Where it draws rows without a fixed seed, so does this with another.
-    """
-    if not fitted_with(model, "adaptive"):
-        return None
-    _, scales = choose_bandwidth(
-        Rescaling.of(X).to_internal(X),
-        weight,
-        1.0,  # any rule leaves the same scales
-        local=True,
-        random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
-        n_jobs=model.n_jobs,
-    )
-    return scales
-
-
 def check_image_shape(image_shape: Sequence[int] | None, n_features: int) -> tuple[int, ...] | None:
-    """Return the shape of images that have as many numbers as there are features."""
+    """Return the shape as a tuple, or raise an error if it does not fit the features."""
     if image_shape is None:
         return None
     try:
@@ -167,7 +181,7 @@ def check_image_shape(image_shape: Sequence[int] | None, n_features: int) -> tup
 
 
 def check_classes(y: Any, n_rows: int) -> npt.NDArray[Any]:
-    """Return one class for each row."""
+    """Return the class of each row as an array, or raise an error if one is missing."""
     classes: npt.NDArray[Any] = column_or_1d(y)
     if len(classes) != n_rows:
         raise ValueError(
@@ -177,7 +191,7 @@ def check_classes(y: Any, n_rows: int) -> npt.NDArray[Any]:
     if missing.any():
         raise ValueError(
             f"y must have a class for each row, but {missing.sum()} are missing, the first in row "
-            f"{missing.argmax()}; give these a class of their own."
+            f"{missing.argmax()}; give these rows a class of their own."
         )
     if classes.dtype.kind == "f" and not np.array_equal(classes, np.round(classes)):
         raise ValueError("y must be classes, got numbers that are not whole; group them first.")

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from modeclust.plotting.canvas import divide, open_axes, readable, spread_ticks
+from modeclust.plotting.axes import divide, label_text, open_axes, spread_ticks
 
 
 @pytest.mark.parametrize(
@@ -18,14 +18,14 @@ from modeclust.plotting.canvas import divide, open_axes, readable, spread_ticks
         ("a" * 50, "a" * 27 + "…"),
     ],
 )
-def test_readable(text, expected):
-    assert readable(text) == expected
+def test_labels_are_one_short_line(text, expected):
+    assert label_text(text) == expected
 
 
 @pytest.mark.parametrize("name", ["$x^$", r"$\frac{", "$$", r"\$a$", "50 $ and 60 $", r"\alpha"])
 def test_names_are_drawn_as_they_are(name):
     figure, ax = plt.subplots()
-    ax.set_title(readable(name))
+    ax.set_title(label_text(name))
     figure.canvas.draw()
     assert not ax.title._preprocess_math(ax.title.get_text())[1]
     assert ax.title._preprocess_math(ax.title.get_text())[0] == name
