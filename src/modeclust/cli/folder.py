@@ -16,8 +16,8 @@ from modeclust.cli.job import Fit
 from modeclust.cli.tables import write_columns, write_labels
 from modeclust.estimators.saving import write_model
 from modeclust.io.atomic import unused_name
-from modeclust.io.frames import unused_column
 from modeclust.io.model_file import is_document
+from modeclust.path import unused_column
 
 MODEL = "model.npz"
 MOST_PATH_NUMBERS = 5_000_000  # of centroids in path.csv

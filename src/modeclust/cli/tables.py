@@ -29,7 +29,7 @@ from modeclust.data.dask.chunks import is_dask
 from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
 from modeclust.data.reading import is_sparse
 from modeclust.io.atomic import shown, written
-from modeclust.io.frames import unused_column
+from modeclust.path import unused_column
 
 BLOCK_NUMBERS = 2**22
 MOST_COMPARED = 10_000
