@@ -12,7 +12,7 @@ from fuzzing import hunt
 from fuzzing.judging import judge_table
 from fuzzing.seeds import KINDS, Canary
 
-from modeclust.cli.formats import ENDINGS, ending_of
+from modeclust.cli.readers.files import ENDINGS, ending_of
 
 on_linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="left out: memory is read as Linux tells it"

@@ -24,19 +24,19 @@ from typer.main import get_command
 
 import modeclust
 from modeclust import KModes, MeanShift, load
-from modeclust.cli import folder, formats, job, printing
+from modeclust.cli import fit, folder, printing
 from modeclust.cli.app import app
-from modeclust.cli.columns import TableError
 from modeclust.cli.options import (
     BANDWIDTHS,
     BUILT_IN,
-    ENDINGS,
-    Job,
+    FitOptions,
     Kernel,
     complete_bandwidth,
     complete_data,
 )
-from modeclust.cli.tables import Table, read_table, write_columns
+from modeclust.cli.readers.files import CSV_ENDINGS, ENDINGS, TableError
+from modeclust.cli.readers.table import READERS, Table, read_table
+from modeclust.cli.writers import write_columns
 from modeclust.datasets import DATASETS
 from modeclust.estimators.saving import write_model
 from modeclust.exceptions import ScaledModelWarning
@@ -75,7 +75,7 @@ def test_names_in_the_options_are_those_of_the_library():
     assert tuple(DATASETS) == BUILT_IN
     assert list(Kernel) == list(KERNELS)
     assert set(BANDWIDTHS) == {*RULES, "inf"}
-    assert list(ENDINGS) == formats.ENDINGS
+    assert list(ENDINGS) == [*CSV_ENDINGS, *READERS]
 
 
 @pytest.mark.parametrize("command", get_command(app).commands)
@@ -118,7 +118,7 @@ def test_fit_writes_a_folder(here):
     output = invoke("fit", "iris.csv", *QUICK, "--label-column", "kind").stdout
     assert "iris.csv: 150 rows x 4 features" in output
     assert "setosa, 100%" in output
-    assert re.search(r"exemplar row *\n.*\(from 0\)", output)
+    assert re.search(r"exemplar row .*\n.*\(from 0\)", output)
     assert names("iris.modes") == FILES
     assert names() == ["iris.csv", "iris.modes"]
     model = load("iris.modes/model.npz")
@@ -236,7 +236,7 @@ def test_predict_takes_columns_by_name(here):
     assert Path("a.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
     FRAME.drop("pw", "sl").write_csv("less.csv")
     assert "no column 'sl', 'pw'" in refused("predict", "iris.modes", "less.csv", "-o", "b.csv")
-    assert "is there already" in refused("predict", "iris.modes", "iris.csv", "-o", "a.csv")
+    assert "already exists" in refused("predict", "iris.modes", "iris.csv", "-o", "a.csv")
     assert "must end in one of" in refused("predict", "iris.modes", "iris.csv", "-o", "b.xyz")
     Path("x.csv").mkdir()
     assert "is a folder" in refused("predict", "iris.modes", "iris.csv", "--force", "-o", "x.csv")
@@ -247,7 +247,7 @@ def test_predict_takes_columns_by_name(here):
 
 def test_columns_that_are_left_out_are_not_asked_for_again(here):
     FRAME.with_columns(day=pl.lit("2020-01-31")).write_csv("days.csv")
-    assert "'kind' holds text, e.g. 'setosa', and not numbers; leave it out with --exclude" in (
+    assert "'kind' contains text, e.g. 'setosa', instead of numbers; exclude it with --exclude" in (
         refused("fit", "days.csv", *QUICK)
     )
     invoke("fit", "days.csv", *QUICK, "--exclude", "kind, day")
@@ -276,7 +276,9 @@ def test_ids_are_carried_beside_the_labels(here):
     with np.load("l.npz") as file:
         assert file.files == ["label", "label_"]
         assert file["label"][3] == "r3"
-    assert "--id-column needs labels in a file that ends in" in refused(*asked, "-o", "l.npy")
+    assert "--id-column needs labels in a format with several columns" in refused(
+        *asked, "-o", "l.npy"
+    )
     np.save("data.npy", IRIS.data)
     assert "got .npy" in refused("fit", "data.npy", *QUICK, "--id-column", "x0")
 
@@ -292,7 +294,7 @@ def test_mean_shift_models_have_predict_and_info(here):
     np.save("new.npy", IRIS.data)
     invoke("predict", "model.npz", "new.npy", "-o", "labels.npy")
     assert np.load("labels.npy").tolist() == load("model.npz").labels_.tolist()
-    assert "MeanShift of modeclust" in invoke("info", "model.npz").stdout
+    assert "MeanShift model, saved by modeclust" in invoke("info", "model.npz").stdout
 
 
 def test_models_saved_in_python_have_predict_and_info_too(here):
@@ -312,7 +314,7 @@ def test_models_saved_in_python_have_predict_and_info_too(here):
     assert "is no model" in refused("info", "iris.csv")
     assert "No such file" in refused("info", "absent.npz")
     Path("folder").mkdir()
-    assert "'folder' has no model.npz; name the folder that `fit` wrote" in refused(
+    assert "'folder' has no model.npz; pass the output folder of `modeclust fit`" in refused(
         "info", "folder"
     )
     assert "this is a model" in refused("fit", "model.npz", "-k", "2")
@@ -323,7 +325,7 @@ def test_explore_writes_a_page_and_opens_it(here, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)
     assert "iris-report.html" in invoke("explore", "iris", *QUICK).stdout
     assert opened == [(here / "iris-report.html").as_uri()]
-    assert "is there already" in refused("explore", "iris", *QUICK)
+    assert "already exists" in refused("explore", "iris", *QUICK)
     assert "must end in .html" in refused("explore", "iris", *QUICK, "-o", "page.csv")
     told = json.loads(invoke("explore", "iris", *QUICK, "--force", "--no-open", "--json").stdout)
     assert told["page"] == "iris-report.html"
@@ -336,10 +338,12 @@ def test_a_page_names_centers_csv_only_beside_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     invoke("fit", "iris", *QUICK, "--standardize")
     notes = json.loads(Path("iris.modes/report.json").read_text())["notes"]
-    assert "of scaled columns; those of centers.csv are in the units of the data" in notes[-1]
+    assert (
+        "values shown are scaled. The file centers.csv has the modes in the original" in notes[-1]
+    )
     invoke("explore", "iris", *QUICK, "--standardize", "--no-open")
     page = Path("iris-report.html").read_text()
-    assert "Values here are of scaled columns." in page
+    assert "The values shown are scaled." in page
     assert "centers.csv" not in page
 
 
@@ -365,11 +369,13 @@ def test_force_replaces_no_folder_of_others_with_such_names(here):
     Path("mine").mkdir()
     Path("mine/labels.csv").write_text("by hand")
     asked = ("fit", "iris", *QUICK, "-o", "mine", "--force")
-    assert "'mine' holds 'labels.csv', and does not look as `fit` leaves it" in refused(*asked)
+    assert "'mine' holds 'labels.csv', which does not look like the output of `fit`" in refused(
+        *asked
+    )
     np.savez("mine/model.npz", weights=np.zeros(3))
-    assert "does not look as `fit` leaves it" in refused(*asked)
+    assert "does not look like the output of `fit`" in refused(*asked)
     Path("mine/model.npz").write_text("a model of something else")
-    assert "does not look as `fit` leaves it" in refused(*asked)
+    assert "does not look like the output of `fit`" in refused(*asked)
     assert Path("mine/labels.csv").read_text() == "by hand"
     invoke("fit", "iris", *QUICK, "-o", "out")
     invoke("predict", "out", "iris", "-o", "out/labels.parquet")
@@ -418,7 +424,7 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["iris.csv"], "Column 'kind' holds text"),
+        (["iris.csv"], "Column 'kind' contains text"),
         (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
         (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
         (["iris.csv", "--columns", "sl", "-k", "0"], "'--clusters': .*1"),
@@ -435,20 +441,20 @@ def test_a_failed_swap_puts_the_old_folder_back(here, monkeypatch):
         (["iris", "--seed", "-1"], "'--seed': .* 0"),
         (["iris", "--n-init", "0"], "'--n-init': .*1"),
         (["iris", "--n-bandwidths", "0"], "'--n-bandwidths': .*1"),
-        (["iris", "--columns", "x,x"], "must name a column once"),
+        (["iris", "--columns", "x,x"], "must not repeat a column"),
         (["irs", "-o", "out"], "did you mean 'iris'"),
-        ([""], "No built-in data ''; there are"),
-        (["iris", "--label-column", "x"], "has no columns of labels"),
+        ([""], "No built-in dataset ''; choose one of"),
+        (["iris", "--label-column", "x"], "has no columns of labels, weights"),
         (["iris", "--columns", "x9"], "'iris' has no column 'x9'"),
-        (["irs"], "No built-in data 'irs'; .* did you mean 'iris'"),
+        (["irs"], "No built-in dataset 'irs'; .* did you mean 'iris'"),
         (["absent.csv"], "'absent.csv': No such file or directory"),
         (["data.xlsx"], "must end in one of"),
         (["empty.csv"], "the file is empty"),
-        (["header.csv"], "a header and no rows"),
+        (["header.csv"], "a header but no rows"),
         (["gaps.csv"], "Column 'b' of 'gaps.csv' has 2 missing or infinite values, first in row 2"),
         (["latin.csv"], "not UTF-8"),
-        (["false.parquet"], r"cannot be read as the \.parquet file"),
-        (["false.npy"], r"cannot be read as the \.npy file"),
+        (["false.parquet"], r"cannot be read as a \.parquet file"),
+        (["false.npy"], r"cannot be read as a \.npy file"),
         (["negative.csv", "--weight-column", "w"], "'w' of 'negative.csv' .* negative .* row 2"),
         (["zero.csv", "--weight-column", "w"], "--weight-column must contain at least one non-z"),
         (["folder.csv"], "Is a directory"),
@@ -583,7 +589,7 @@ def test_hostile_names_are_printed_as_they_are(here):
     assert r"[red]class[/]\x1b]0;title\x07" in output.replace("\n", "")
     output = invoke("info", "[bold]data.modes").stdout
     assert r"[bold]x\x1b[31m\u202e" in output
-    assert "Column 'kind' holds text, e.g. '[red]class" in refused(
+    assert "Column 'kind' contains text, e.g. '[red]class" in refused(
         "fit", "[bold]data.parquet", *QUICK, "-o", "out"
     )
     assert pl.read_csv(Path("[bold]data.modes/centers.csv").read_bytes()).columns[2] == hostile
@@ -592,7 +598,7 @@ def test_hostile_names_are_printed_as_they_are(here):
 def test_warnings_are_one_line_each(here):
     FRAME.drop("kind").write_csv("plain.csv", include_header=False)
     result = invoke("fit", "plain.csv", *QUICK)
-    assert re.fullmatch(r"note: the first line holds numbers [^\n]+\n", result.stderr)
+    assert re.fullmatch(r"note: the first line has only numbers [^\n]+\n", result.stderr)
     told = json.loads(invoke("fit", "plain.csv", *QUICK, "--force", "--json").stdout)
     assert (len(told["notices"]), told["warnings"]) == (1, [])
     told = invoke("fit", "iris", *QUICK, "--kernel", "biweight", "--bandwidth", "1e-9").stderr
@@ -603,10 +609,10 @@ def test_how_the_first_line_is_read_is_told_before_the_fit(here, monkeypatch):
     FRAME.drop("kind").write_csv("plain.csv", include_header=False)
     invoke("fit", "plain.csv", *QUICK)
     result = invoke("predict", "plain.modes", "plain.csv", "-o", "new.csv")
-    assert result.stderr.startswith("note: the first line holds numbers")
+    assert result.stderr.startswith("note: the first line has only numbers")
     monkeypatch.setattr(KModes, "fit", lambda *_, **__: 1 / 0)
     told = []
-    monkeypatch.setattr(job, "tell", lambda *words: told.append(words))
+    monkeypatch.setattr(fit, "tell", lambda *words: told.append(words))
     with pytest.raises(ZeroDivisionError):
         invoke("fit", "plain.csv", *QUICK, "--force")
     assert told[0][0] == "note"
@@ -625,9 +631,15 @@ def test_a_header_of_numbers_is_named_as_one(here):
         invoke("fit", "years.csv", *QUICK, "--no-header", "-o", "out", "--json").stdout
     )
     assert told["n_rows"] == 151
-    assert "leave out --header" in refused("fit", "iris", *QUICK, "--header", "-o", "b")
+    assert "--header applies only to text files" in refused(
+        "fit", "iris", *QUICK, "--header", "-o", "b"
+    )
     with_names = ("predict", "years.modes", "years.csv", "-o", "b.csv")
-    assert invoke(*with_names, code=2).stderr.splitlines()[0].endswith("pass --header")
+    assert (
+        invoke(*with_names, code=2)
+        .stderr.splitlines()[0]
+        .endswith("pass --header if it has the column names")
+    )
 
 
 def test_a_table_with_semicolons_and_decimal_commas(here):
@@ -657,24 +669,25 @@ def test_columns_of_very_uneven_scales_get_a_hint(here):
 def test_even_columns_get_no_hint():
     rows = np.random.RandomState(0).rand(50, 8)
     names = [f"x{j}" for j in range(8)]
-    assert job.uneven_scales(Table(rows * [1, 50, 1, 1, 1, 1, 1, 1], names)) is None
-    assert job.uneven_scales(Table(rows * [1e-9, 1, 1, 1, 1, 1, 1, 1], names)) is None
-    assert job.uneven_scales(Table(rows * [0, 1, 1, 1, 1, 1, 1, 1], names)) is None
-    assert job.uneven_scales(Table(rows[:, :1], names[:1])) is None
+    assert fit.compare_scales(Table(rows * [1, 50, 1, 1, 1, 1, 1, 1], names)) is None
+    assert fit.compare_scales(Table(rows * [1e-9, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert fit.compare_scales(Table(rows * [0, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert fit.compare_scales(Table(rows[:, :1], names[:1])) is None
     uneven = rows * [1, 1000, 1, 1, 1, 1, 1, 1]
-    assert "'x1' varies" in job.uneven_scales(Table(uneven, names))
-    assert job.uneven_scales(Table(sparse.csr_array(uneven), names)) is None
-    assert job.uneven_scales(Table(uneven, names, image_shape=(2, 4))) is None
+    assert "'x1' varies" in fit.compare_scales(Table(uneven, names))
+    assert fit.compare_scales(Table(sparse.csr_array(uneven), names)) is None
+    assert fit.compare_scales(Table(uneven, names, image_shape=(2, 4))) is None
 
 
 def test_progress_is_shown_on_a_terminal(monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=80)
     monkeypatch.setattr(printing, "console", lambda **_: terminal)
-    fit = job.run(Job("iris", 3, n_bandwidths=3, n_init=2), show_progress=True)
+    options = FitOptions("iris", 3, n_bandwidths=3, n_init=2)
+    fitted = fit.fit_data(options, show_progress=True)
     assert "k-means" in screen.getvalue()
     assert "path" in screen.getvalue()
-    assert "_skl_callbacks" not in vars(fit.model)
+    assert "_skl_callbacks" not in vars(fitted.model)
 
 
 def start(*arguments, cwd, **options):
@@ -818,11 +831,11 @@ def test_an_interrupted_fit_goes_on_from_its_checkpoint(tmp_path):
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=120)
     assert (process.returncode, output) == (130, "")
-    assert errors == "note: the same command goes on from digits.c\nerror: interrupted\n"
+    assert errors == "note: run the same command to resume from digits.c\nerror: interrupted\n"
     assert names(tmp_path) == ["digits.c", "whole"]
     done = run(*arguments, "-o", "out", cwd=tmp_path)
     assert done.returncode == 0
-    assert re.fullmatch(r"note: going on from digits\.c: \d+ restarts done\n", done.stderr)
+    assert re.fullmatch(r"note: resuming from digits\.c: \d+ restarts done\n", done.stderr)
     assert names(tmp_path) == ["out", "whole"]
     for name in ("centers.csv", "labels.csv", "path.csv", "report.json"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
@@ -841,7 +854,7 @@ def test_a_checkpoint_that_is_none_is_refused_and_left_alone(here):
     model.fit(IRIS.data)
     content = Path("c").read_bytes()
     result = invoke("fit", "wine", *QUICK, "--checkpoint", "c", code=2)
-    assert result.stderr.splitlines()[0] == "note: going on from c: 3 of 3 bandwidths done"
+    assert result.stderr.splitlines()[0] == "note: resuming from c: 3 of 3 bandwidths done"
     assert "another fit: the shape of X is (150, 4) there and (178, 13) here" in result.stderr
     assert Path("c").read_bytes() == content
     assert "is no model" in refused("info", "c")

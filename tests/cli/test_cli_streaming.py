@@ -17,9 +17,10 @@ from polars.testing import assert_frame_equal
 from sklearn.datasets import make_blobs
 
 import modeclust
-from modeclust.cli import streams
-from modeclust.cli.formats import STREAMERS, TABLES, WRITERS
-from modeclust.cli.tables import read_table, write_labels
+from modeclust.cli.readers import array_files, columns
+from modeclust.cli.readers.parquet_files import scan_parquet
+from modeclust.cli.readers.table import read_table
+from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, STREAM_WRITERS, WRITERS, write_labels
 from modeclust.data import machine
 from modeclust.estimators.load import read_model
 
@@ -41,7 +42,7 @@ refused = partial(command.refused, may_note=True)
 def here(tmp_path, monkeypatch):
     """Run commands in a folder with data in it, in small chunks."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(streams, "CHUNK_BYTES", 8 * 5 * 170)
+    monkeypatch.setattr(columns, "CHUNK_BYTES", 8 * 5 * 170)
     FRAME.write_parquet("one.parquet", row_group_size=500)
     write_parts()
     return tmp_path
@@ -104,7 +105,9 @@ def test_a_streamed_fit_writes_what_one_in_memory_writes(data, options):
     read = invoke("fit", "one.parquet", *options, "-o", "read", "--json")
     streamed = invoke("fit", data, *options, "-o", "streamed", "--stream", "--json")
     assert read.stderr == ""
-    assert re.fullmatch(rf"note: {data} is streamed .* MB of numbers.* 25% .*\n", streamed.stderr)
+    assert re.fullmatch(
+        rf"note: {data} is streamed in chunks.* MB of numbers.* 25% .*\n", streamed.stderr
+    )
     ours, theirs = json.loads(streamed.stdout), json.loads(read.stdout)
     assert ours["clusters"] == [
         cluster | {"moved": pytest.approx(cluster["moved"])} for cluster in theirs["clusters"]
@@ -154,7 +157,7 @@ def test_a_damaged_chunk_is_told_of_its_file(ending, part):
     chunk.write_bytes(content)
     for way in ("--stream", "--no-stream"):
         told = refused("fit", path, *QUICK, *BESIDE, "-o", "f", way)
-        assert f"'x{ending}' cannot be read as the {ending} file that its name says" in told
+        assert f"'x{ending}' cannot be read as a {ending} file: " in told
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -183,7 +186,7 @@ def test_ids_are_streamed_in_every_format_that_has_room(ids):
     FRAME.with_columns(id=pl.Series(ids)).write_parquet("ids.parquet")
     model = modeclust.KModes(3, bandwidth=np.inf, n_init=1, random_state=0)
     model.fit(FRAME.select("a", "b", "c")).save("m.npz")
-    for ending in TABLES:
+    for ending in MULTI_COLUMN_ENDINGS:
         output = f"l{ending}"
         invoke("predict", "m.npz", "ids.parquet", "--id-column", "id", "-o", output, "--stream")
         if ending == ".npz":
@@ -203,7 +206,7 @@ def test_explore_streams():
     assert "kind 1" in Path("page.html").read_text()
 
 
-@pytest.mark.parametrize("ending", STREAMERS)
+@pytest.mark.parametrize("ending", STREAM_WRITERS)
 def test_labels_that_cannot_be_made_leave_nothing(ending):
     def fail(part):
         raise ValueError("torn")
@@ -258,11 +261,11 @@ def test_columns_of_every_kind_are_streamed_as_they_are_read():
 
 
 def test_rows_stay_in_the_order_of_numbered_parts():
-    assert streams.scan_parquet(Path("parts"))._pieces[-1].file.name == "part.11.parquet"
+    assert scan_parquet(Path("parts"))._files[-1].file.name == "part.11.parquet"
     np.testing.assert_array_equal(read_table("parts", ["a", "b", "c"]).X, X)
     chunks = read_table("parts", ["a", "b", "c"], stream=True).X
     np.testing.assert_array_equal(chunks.compute(), X)
-    assert chunks.numblocks[0] == -(-2400 * 3 * 8 // streams.CHUNK_BYTES)
+    assert chunks.numblocks[0] == -(-2400 * 3 * 8 // columns.CHUNK_BYTES)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what Dask calls in pandas
@@ -274,7 +277,7 @@ def test_what_dask_writes_is_read():
     table = read_table("dask", stream=True, note=told.append)
     np.testing.assert_array_equal(table.X.compute(), frame.to_numpy())
     assert table.columns == ["a", "b", "c"]
-    assert "index is left out" in table.notices[0]
+    assert "index is ignored" in table.notices[0]
     assert told[:-1] == list(table.notices)
     assert "is streamed" in told[-1]
 
@@ -298,7 +301,7 @@ class TestBadInput:
         part.write_parquet("parts/part.2.parquet")
         message = refused("fit", "parts", *QUICK, *BESIDE, way)
         assert "Column 'b' of 'parts' has 2 missing or infinite values" in message
-        assert "first in row 408 (from 1)" in message
+        assert "first in row 408 (counted from 1)" in message
 
     def test_a_missing_weight(self, way):
         part = pl.read_parquet("parts/part.3.parquet")
@@ -314,21 +317,21 @@ class TestBadInput:
 
     def test_text(self, way):
         message = refused("fit", "parts", *QUICK, way)
-        assert "Column 'kind' holds text, e.g. 'kind" in message
+        assert "Column 'kind' contains text, e.g. 'kind" in message
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
             (lambda part: part.drop("b"), "it has no column 'b'"),
-            (lambda part: part.with_columns(z=1), "its column 'z' is new"),
-            (lambda part: part.cast({"a": pl.Float32}), "'a' is Float32 and not Float64"),
-            (lambda part: part.select(reversed(part.columns)), "in another order"),
+            (lambda part: part.with_columns(z=1), "it has an extra column 'z'"),
+            (lambda part: part.cast({"a": pl.Float32}), "'a' has type Float32 instead of Float64"),
+            (lambda part: part.select(reversed(part.columns)), "in a different order"),
         ],
     )
     def test_mixed_schemas(self, change, message, way):
         change(pl.read_parquet("parts/part.5.parquet")).write_parquet("parts/part.5.parquet")
         error = refused("fit", "parts", *QUICK, *BESIDE, way)
-        assert "'part.5.parquet' is unlike 'part.0.parquet': " in error
+        assert "'part.5.parquet' differs from 'part.0.parquet': " in error
         assert message in error
 
     @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
@@ -337,7 +340,7 @@ class TestBadInput:
         part.write_bytes(part.read_bytes()[: int(part.stat().st_size * kept)])
         error = refused("fit", "parts", *QUICK, *BESIDE, way)
         assert "'parts/part.5.parquet'" in error
-        assert "empty" in error if kept == 0 else "cannot be read as the .parquet file" in error
+        assert "empty" in error if kept == 0 else "cannot be read as a .parquet file" in error
 
     def test_a_part_that_is_damaged_inside(self, way):
         part = Path("parts/part.5.parquet")
@@ -349,11 +352,11 @@ class TestBadInput:
 
     def test_folders(self, way):
         Path("empty").mkdir()
-        assert "no file that ends in .parquet" in refused("fit", "empty", *QUICK, way)
+        assert "contains no .parquet file" in refused("fit", "empty", *QUICK, way)
         Path("empty/notes.txt").touch()
-        assert "no file that ends in .parquet" in refused("fit", "empty", *QUICK, way)
+        assert "contains no .parquet file" in refused("fit", "empty", *QUICK, way)
         Path("empty/year=2020").mkdir()
-        assert "folders in it, e.g. 'year=2020'" in refused("fit", "empty", *QUICK, way)
+        assert "contains folders, e.g. 'year=2020'" in refused("fit", "empty", *QUICK, way)
 
     def test_no_rows(self, way):
         FRAME[:0].write_parquet("none.parquet")
@@ -362,7 +365,7 @@ class TestBadInput:
     def test_formats_that_are_read_whole(self):
         FRAME.write_csv("x.csv")
         assert "convert it to Parquet" in refused("fit", "x.csv", *QUICK, "--stream")
-        assert "leave out --stream" in refused("fit", "iris", *QUICK, "--stream")
+        assert "--stream applies only to files" in refused("fit", "iris", *QUICK, "--stream")
 
     @pytest.mark.parametrize("ending", [".h5", ".zarr"])
     def test_several_arrays(self, ending, way):
@@ -378,8 +381,10 @@ class TestBadInput:
         error = refused("fit", f"x{ending}", *QUICK, way)
         assert "'first'" in error
         assert "'deep/second'" in error
-        assert f"name one, as in 'x{ending}/" in error
-        assert "no array 'third' in it, but '" in refused("fit", f"x{ending}/third", *QUICK, way)
+        assert f"select one, e.g. 'x{ending}/" in error
+        assert "has no array 'third'; its arrays are '" in refused(
+            "fit", f"x{ending}/third", *QUICK, way
+        )
         assert "two dimensions, got 1" in refused("fit", f"x{ending}/flat", *QUICK, way)
         done = invoke("fit", f"x{ending}/deep/second", *QUICK, way, "--json")
         assert json.loads(done.stdout)["folder"] == "second.modes"
@@ -400,9 +405,11 @@ class TestBadInput:
             group.create_array("empty", shape=(1_000_000, 2), chunks=(10, 2), dtype="f8")
             group.create_array("whole", data=X, chunks=(500, 3))
         error = refused("fit", f"x{ending}/empty", *QUICK, way)
-        assert re.search(r"shape, \(1000000, 2\), means 100000 chunks, and \d+ bytes are", error)
-        assert "the data is incomplete, or the shape wrong" in error
-        monkeypatch.setattr(streams, "MOST_UNCHECKED", 1)
+        assert re.search(
+            r"shape \(1000000, 2\) requires 100000 chunks, but only \d+ bytes are", error
+        )
+        assert "the data is incomplete or the shape is wrong" in error
+        monkeypatch.setattr(array_files, "MAX_UNCHECKED_CHUNKS", 1)
         rows = read_table(f"x{ending}/whole", stream=way == "--stream").X
         np.testing.assert_array_equal(np.asarray(rows), X)
 
@@ -412,7 +419,7 @@ class TestBadInput:
         pytest.importorskip("zarr")
         assert "No such file" in refused("fit", name, *QUICK, way)
         Path(name).write_bytes(b"nothing of the kind")
-        assert "cannot be read as the" in refused("fit", name, *QUICK, way)
+        assert "cannot be read as a" in refused("fit", name, *QUICK, way)
 
     @pytest.mark.parametrize(
         ("package", "data", "extra"),
@@ -439,7 +446,7 @@ def highest():  # and not ru_maxrss, which begins with that of the process befor
 
 from modeclust.data.dask import dataset as dask_dataset
 dask_dataset.memory_for_chunks = lambda: 0.0  # as if nothing could be kept
-import modeclust.cli.job, modeclust.cli.tables, polars, dask.array
+import modeclust.cli.fit, modeclust.cli.readers.table, polars, dask.array
 from modeclust.cli.app import app
 
 def run(*arguments):

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from modeclust import KModes, load
-from modeclust.cli.tables import TableError, read_table
+from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.table import read_table
 from modeclust.exceptions import CheckpointError, ModelFileError
 
 X = np.random.default_rng(0).normal(size=(12, 2)).round(3) + np.repeat([[0], [6]], 6, axis=0)

@@ -100,7 +100,7 @@ def test_a_site_of_others_is_no_report(name):
     Path("mine").mkdir()
     Path("mine", name).write_text("{}")
     message = refused("gaussians", "--quick", "-o", "mine", "--force")
-    assert f"holds '{name}', and does not look as `paper` leaves it" in message
+    assert f"holds '{name}', which does not look like the output of `paper`" in message
     assert Path("mine", name).read_text() == "{}"
 
 
@@ -176,7 +176,7 @@ def test_a_setting_that_names_no_folder_is_refused(monkeypatch, here):
 def test_the_current_folder_is_not_replaced(folder, here, monkeypatch):
     (here / "here").mkdir()
     monkeypatch.chdir(here / "here")
-    assert "the folder you are in" in refused("moons", "-o", folder, "--force")
+    assert "the current folder cannot be replaced" in refused("moons", "-o", folder, "--force")
     assert list(Path().iterdir()) == []
 
 

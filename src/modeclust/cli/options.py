@@ -1,4 +1,4 @@
-"""The options of the commands. What is imported here must not slow down `--help`."""
+"""The options of the commands. Imports here must be fast, because `--help` needs them."""
 
 import inspect
 import os
@@ -9,18 +9,18 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from modeclust.cli.readers.files import ENDINGS, ending_of, split_container
 from modeclust.data.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
-ENDINGS = (
-    *(".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc"),
-    *(".npy", ".npz", ".mtx", ".mtx.gz", ".zarr", ".h5", ".hdf5"),
-)
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
+
+# Headings of groups of options in the help.
+CLUSTERING, COLUMNS, READING, OUTPUT = "Clustering", "Columns", "Reading", "Output"
 
 
 class Kernel(StrEnum):
-    """The kernels by name."""
+    """The names of the kernels."""
 
     gaussian = "gaussian"
     epanechnikov = "epanechnikov"
@@ -29,7 +29,7 @@ class Kernel(StrEnum):
 
 
 def complete_data(incomplete: str) -> Iterator[str]:
-    """Yield names of built-in data and of files that begin so."""
+    """Yield the built-in datasets and the files that start with the given text."""
     yield from (name for name in BUILT_IN if name.startswith(incomplete))
     folder, slash, start = incomplete.rpartition("/")
     for path in Path(folder + slash).glob(f"{start}*"):
@@ -37,7 +37,7 @@ def complete_data(incomplete: str) -> Iterator[str]:
 
 
 def complete_bandwidth(incomplete: str) -> Iterator[str]:
-    """Yield rules that begin so."""
+    """Yield the bandwidth rules that start with the given text."""
     yield from (name for name in BANDWIDTHS if name.startswith(incomplete))
 
 
@@ -49,53 +49,69 @@ def complete_item(incomplete: str) -> Iterator[str]:
 
 
 def check_name(data: str) -> None:
-    """Refuse what is neither built-in data nor looks like a file."""
-    from modeclust.cli.streams import container_of
+    """Raise an error if DATA is neither a built-in dataset nor the name of a file."""
     from modeclust.datasets import load_dataset
 
-    path, within = container_of(Path(data))
-    if not data or ("." not in path.name and not within and not path.exists()):
-        load_dataset(data)  # raises, naming those that there are
+    path, array = split_container(Path(data))
+    if not data or ("." not in path.name and not array and not path.exists()):
+        load_dataset(data)  # raises an error that lists the built-in datasets
 
 
 Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
-        show_default=f"where the numbers take more than {SHARE_TO_READ:.0%} of memory",
-        help="Go over Parquet, Zarr, HDF5 or npy data in chunks, and do not read it at once.",
+        rich_help_panel=READING,
+        show_default=f"if the data takes more than {SHARE_TO_READ:.0%} of memory",
+        help="Read Parquet, Zarr, HDF5 or npy data in chunks instead of loading it into memory.",
     ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        show_default="names, unless they are numbers",
-        help="Whether the first line of csv or tsv names the columns.",
+        rich_help_panel=READING,
+        show_default="header, unless the line is numbers",
+        help="Whether the first line of a csv or tsv file has the column names.",
     ),
 ]
 Separator = Annotated[
     str | None,
     typer.Option(
         metavar="CHAR",
-        show_default="comma, tab in tsv",
-        help="What separates the fields of csv or tsv, e.g. ';'.",
+        rich_help_panel=READING,
+        show_default="comma for csv, tab for tsv",
+        help="Field separator of a csv or tsv file, e.g. ';'.",
     ),
 ]
 DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="In csv or tsv, 2,5 is two and a half.")
+    bool,
+    typer.Option(
+        "--decimal-comma",
+        rich_help_panel=READING,
+        help="Read 2,5 in a csv or tsv file as the number 2.5.",
+    ),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(help="Column that tells rows apart: it is no feature, but beside the labels."),
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=COLUMNS,
+        help="Column of row ids. It is not a feature; it is written next to the labels.",
+    ),
 ]
 Exclude = Annotated[
-    str | None, typer.Option(help="Columns to leave out, e.g. id,date, and use all others.")
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        rich_help_panel=COLUMNS,
+        help="Columns to ignore, e.g. id,date. All others are features.",
+    ),
 ]
 
 
-class Job(NamedTuple):
-    """What the user asks of `fit` and `explore`, as it was typed."""
+class FitOptions(NamedTuple):
+    """The options that `fit` and `explore` share, as the user typed them."""
 
     data: Annotated[
         str,
@@ -103,43 +119,80 @@ class Job(NamedTuple):
             metavar="DATA",
             show_default=False,
             autocompletion=complete_data,
-            help=f"A file that ends in one of {', '.join(ENDINGS)} (big.h5/images is the array "
-            "images in it), a folder of Parquet files, or built-in data: "
+            help=f"A file that ends in one of {', '.join(ENDINGS)}; an array in a Zarr or HDF5 "
+            "file, e.g. big.h5/images; a folder of Parquet files; or a built-in dataset: "
             f"{', '.join(BUILT_IN)}.",
         ),
     ]
     n_clusters: Annotated[
         int,
-        typer.Option("-k", "--clusters", min=1, show_default=False, help="Number of clusters."),
+        typer.Option(
+            "-k",
+            "--clusters",
+            metavar="K",
+            min=1,
+            show_default=False,
+            rich_help_panel=CLUSTERING,
+            help="Number of clusters.",
+        ),
     ]
     bandwidth: Annotated[
         str,
         typer.Option(
+            metavar="NUMBER|RULE",
             autocompletion=complete_bandwidth,
-            help="A number, a rule (knn, silverman, scott, likelihood), a part of one (knn/3), or "
-            "inf for K-means. With --standardize a number is a distance between scaled rows.",
+            rich_help_panel=CLUSTERING,
+            help="Target bandwidth: a number; a rule (knn, silverman, scott, likelihood); a "
+            "fraction of a rule, e.g. knn/3; or inf for K-means. With --standardize, a number "
+            "refers to the scaled columns.",
         ),
     ] = "knn"
     kernel: Annotated[
-        Kernel, typer.Option(metavar="KERNEL", help=f"One of {', '.join(Kernel)}.")
+        Kernel,
+        typer.Option(
+            metavar="KERNEL",
+            rich_help_panel=CLUSTERING,
+            help=f"Kernel of the density: {', '.join(Kernel)}.",
+        ),
     ] = Kernel.gaussian
     adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Give each row a bandwidth of its own.")
+        bool,
+        typer.Option(
+            "--adaptive",
+            rich_help_panel=CLUSTERING,
+            help="Use a separate bandwidth for each row.",
+        ),
     ] = False
     columns: Annotated[
-        str | None, typer.Option(help="Columns to use, e.g. height,width; x0,x1 of arrays.")
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            rich_help_panel=COLUMNS,
+            show_default="all",
+            help="Columns to use as features, e.g. height,width. The columns of arrays are named "
+            "x0, x1, ...",
+        ),
     ] = None
     exclude: Exclude = None
     label_column: Annotated[
-        str | None, typer.Option(help="Column of classes, to compare the clusters with.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=COLUMNS,
+            help="Column of known classes, to compare the clusters with.",
+        ),
     ] = None
-    weight_column: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
+    weight_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", rich_help_panel=COLUMNS, help="Column of sample weights."),
+    ] = None
     id_column: IdColumn = None
     standardize: Annotated[
         bool,
         typer.Option(
             "--standardize",
-            help="Scale columns to zero mean and unit variance; sparse data is not centred.",
+            rich_help_panel=CLUSTERING,
+            help="Scale columns to zero mean and unit variance. Sparse data is not centered.",
         ),
     ] = False
     stream: Stream = None
@@ -147,37 +200,68 @@ class Job(NamedTuple):
     separator: Separator = None
     decimal_comma: DecimalComma = False
     image: Annotated[
-        str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
+        str | None,
+        typer.Option(
+            metavar="HxW",
+            rich_help_panel=OUTPUT,
+            help="Show rows as images of this height and width, e.g. 28x28.",
+        ),
     ] = None
     n_bandwidths: Annotated[
-        int, typer.Option(min=1, help="Bandwidths from K-means to the target.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=CLUSTERING,
+            help="Number of bandwidths from K-means to the target.",
+        ),
     ] = 20
     n_init: Annotated[
-        int, typer.Option(min=1, help="K-means runs, of which the best is followed.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            rich_help_panel=CLUSTERING,
+            help="Number of K-means runs; the one with the lowest inertia starts the path.",
+        ),
     ] = 10
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers.")] = 0
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=2**32 - 1,
+            rich_help_panel=CLUSTERING,
+            help="Seed of the random number generator.",
+        ),
+    ] = 0
     jobs: Annotated[
-        int | None, typer.Option(show_default="all cores", help="Number of threads.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            show_default="all cores",
+            rich_help_panel=CLUSTERING,
+            help="Number of threads.",
+        ),
     ] = None
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep in this file how far the fit is; after an interruption, the same command "
-            "goes on from there.",
+            rich_help_panel=CLUSTERING,
+            help="File in which progress is saved. After an interruption, run the same command "
+            "to resume.",
         ),
     ] = None
 
     @property
     def is_built_in(self) -> bool:
-        """Return whether the data comes with the library."""
+        """Whether the data is a built-in dataset."""
         return self.data in BUILT_IN
 
     @property
     def ending(self) -> str:
-        """Return the ending of the data, that of csv for built-in data."""
-        from modeclust.cli.formats import ending_of
-
+        """The ending of the data file, or .csv for a built-in dataset."""
         if self.is_built_in:
             return ".csv"
         check_name(self.data)
@@ -185,30 +269,30 @@ class Job(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """Return the name of the data without folder and ending."""
+        """The name of the data without folder and ending."""
         if self.is_built_in:
             return self.data
         name, ending = Path(os.path.abspath(self.data)).name, self.ending  # noqa: PTH100
         return name[: -len(ending)] if name.lower().endswith(ending) else name
 
 
-def takes_job(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a job, in place of its first parameter."""
+def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the first parameter of a command, a `FitOptions`, by the options in it."""
     shared = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=Job._field_defaults.get(name, inspect.Parameter.empty),
+            default=FitOptions._field_defaults.get(name, inspect.Parameter.empty),
             annotation=annotation,
         )
-        for name, annotation in Job.__annotations__.items()
+        for name, annotation in FitOptions.__annotations__.items()
     ]
     _, *own = inspect.signature(command).parameters.values()
     parameters = [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
 
-    def run(**options: Any) -> None:
-        job = Job(**{name: options.pop(name) for name in Job._fields})
-        command(job, **options)
+    def run(**values: Any) -> None:
+        options = FitOptions(**{name: values.pop(name) for name in FitOptions._fields})
+        command(options, **values)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -219,28 +303,43 @@ def takes_job(command: Callable[..., None]) -> Callable[..., None]:
 Output = Annotated[
     Path | None,
     typer.Option(
-        "-o", "--output", metavar="DIR", help="The folder to write, by default named after DATA."
+        "-o",
+        "--output",
+        metavar="DIR",
+        rich_help_panel=OUTPUT,
+        show_default="DATA.modes, without the ending of DATA",
+        help="Folder to write.",
     ),
 ]
-Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")]
+Folder = Annotated[
+    Path,
+    typer.Option("-o", "--output", metavar="DIR", rich_help_panel=OUTPUT, help="Folder to write."),
+]
 Page = Annotated[
     Path | None,
     typer.Option(
-        "-o", "--output", metavar="FILE", help="The page to write, by default named after DATA."
+        "-o",
+        "--output",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        show_default="DATA-report.html, without the ending of DATA",
+        help="HTML page to write.",
     ),
 ]
 Labels = Annotated[
     Path,
     typer.Option(
-        "-o", "--output", metavar="FILE", help="The labels to write; the ending says the format."
+        "-o",
+        "--output",
+        metavar="FILE",
+        rich_help_panel=OUTPUT,
+        help="File of labels to write. Its ending determines the format.",
     ),
 ]
 Model = Annotated[
     Path,
     typer.Argument(
-        metavar="MODEL",
-        show_default=False,
-        help="The file of a model, or the folder that fit wrote.",
+        metavar="MODEL", show_default=False, help="A model file, or the output folder of fit."
     ),
 ]
 NewData = Annotated[
@@ -249,10 +348,15 @@ NewData = Annotated[
         metavar="DATA",
         show_default=False,
         autocompletion=complete_data,
-        help="Data as for fit, with at least the columns of the model.",
+        help="Data in any format that fit reads, with all columns that the model was fitted on.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what was written before.")]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", rich_help_panel=OUTPUT, help="Replace existing output of this command."
+    ),
+]
 Items = Annotated[
     list[str] | None,
     typer.Argument(
@@ -266,5 +370,11 @@ ListItems = Annotated[bool, typer.Option("--list", help="List the items, and run
 Quick = Annotated[
     bool, typer.Option("--quick", help="Small sizes: shows that all works, and no more.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", rich_help_panel=OUTPUT, help="Print the results as one JSON object."),
+]
+NoOpen = Annotated[
+    bool,
+    typer.Option("--no-open", rich_help_panel=OUTPUT, help="Do not open the page in the browser."),
+]

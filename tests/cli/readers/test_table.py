@@ -10,8 +10,10 @@ import pytest
 from scipy import sparse
 from scipy.io import mmwrite
 
-from modeclust.cli.formats import WRITERS, TableError, TextFormat, ending_of
-from modeclust.cli.tables import read_table, write_labels
+from modeclust.cli.readers.csv_files import CsvFormat
+from modeclust.cli.readers.files import TableError, ending_of
+from modeclust.cli.readers.table import read_table
+from modeclust.cli.writers import WRITERS, write_labels
 from modeclust.plotting.fitted import check_classes
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
@@ -117,32 +119,32 @@ def read_text(content, tmp_path, name="data.csv", **options):
     [
         ("", "empty"),
         ("\n\n", "empty"),
-        ("a,b\n", "a header and no rows"),
+        ("a,b\n", "a header but no rows"),
         (
             "a,b\n1,2\n3,\n,5\n",
             r"'b' of .*data\.csv' has 1 missing or infinite value, first in row 2 .*; fill it in, ",
         ),
         (
             "a,b\n1,2\n3,NA\n4,?\n",
-            r"'b' .* has 2 missing or infinite values, first in row 2 \(from 1\); fill them",
+            r"'b' .* 2 missing or infinite values, first in row 2 \(counted from 1\); fill them",
         ),
         ("a,b\n1,2\n3,inf\n", "'b' .* first in row 2"),
         ("a,b\n1,2\n3,nan\n", "'b' .* first in row 2"),
-        ("a,b\n1,x\n", r"Column 'b' holds text, e\.g\. 'x'.*--exclude.*--label-column"),
-        ("a,b\n1,2020-01-31\n", "Column 'b' holds text"),
-        ('a,b\n1,"2,5"\n', r"Column 'b' holds text, e\.g\. '2,5'.* if it .* --decimal-comma"),
-        ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, and the first one 2"),
+        ("a,b\n1,x\n", r"Column 'b' contains text, e\.g\. 'x'.*--exclude.*--label-column"),
+        ("a,b\n1,2020-01-31\n", "Column 'b' contains text"),
+        ('a,b\n1,"2,5"\n', r"Column 'b' contains text, e\.g\. '2,5'.* pass --decimal-comma if it"),
+        ("a,b\n1,2\n1,2,3\n", "line 3 has 3 fields, but the first line has 2"),
         ("a;b\n1;2\n", "separated by semicolons; pass --separator ';'"),
-        ("a\tb\n1\t2\n", r"separated by tabs; name it \.tsv"),
-        ("a,a,b\n1,2,3\n", "must differ, got 'a' more than once"),
+        ("a\tb\n1\t2\n", r"separated by tabs; rename the file to \.tsv"),
+        ("a,a,b\n1,2,3\n", "must be unique, got 'a' more than once"),
         ("a,é\n1,2\n".encode("latin1"), "not UTF-8 .*iconv"),
         ("a,b\n1,2\n".encode("utf-16"), "UTF-16; .*iconv -f UTF-16"),
         ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16"),
         (b"a,b\n1,\x00\n", "binary"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0), r"add \.gz to its name"),
-        ('a,b\n1,2\n"3,4\n5,6\n', "opened in line 3 is never closed"),
-        ('"a,b\n1,2\n3,4\n', "opened in line 1 is never closed"),
-        ('"a,b\n' + "1,2\n" * 50_000, "opened in line 1 is never closed"),
+        ('a,b\n1,2\n"3,4\n5,6\n', "opened on line 3 is never closed"),
+        ('"a,b\n1,2\n3,4\n', "opened on line 1 is never closed"),
+        ('"a,b\n' + "1,2\n" * 50_000, "opened on line 1 is never closed"),
     ],
 )
 def test_texts_that_cannot_be_used(text, message, tmp_path):
@@ -187,7 +189,7 @@ def test_a_file_without_a_header(tmp_path):
     table = read_text("1,2\n3,4\n", tmp_path)
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
     assert table.columns == ["x0", "x1"]
-    assert "first line holds numbers and was read as a row" in table.notices[0]
+    assert "first line has only numbers and was read as data" in table.notices[0]
     assert "--header" in table.notices[0]
 
 
@@ -201,36 +203,38 @@ def test_a_header_that_counts_the_columns_is_one(tmp_path):
 
 
 def test_the_user_knows_whether_there_is_a_header(tmp_path):
-    table = read_text("2019,2020\n1,2\n", tmp_path, text=TextFormat(header=True))
+    table = read_text("2019,2020\n1,2\n", tmp_path, csv_format=CsvFormat(header=True))
     assert (table.columns, table.X.tolist()) == (["2019", "2020"], [[1, 2]])
     assert not table.notices
-    table = read_text("0,1\n3,4\n", tmp_path, text=TextFormat(header=False))
+    table = read_text("0,1\n3,4\n", tmp_path, csv_format=CsvFormat(header=False))
     assert (table.columns, table.X.tolist()) == (["x0", "x1"], [[0, 1], [3, 4]])
     assert not table.notices
-    with pytest.raises(TableError, match=r"--no-header is for text .*data\.npy' is none"):
-        read_table(write(tmp_path / "data.npy"), text=TextFormat(header=False))
+    with pytest.raises(
+        TableError, match=r"--no-header applies only to text files .*data\.npy'; remove"
+    ):
+        read_table(write(tmp_path / "data.npy"), csv_format=CsvFormat(header=False))
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "text"),
+    ("content", "name", "csv_format"),
     [
-        ("a;b\n1;2.5\n", "data.csv", TextFormat(separator=";")),
-        ("a;b\n1;2,5\n", "data.csv", TextFormat(separator=";", decimal_comma=True)),
-        ('a,b\n1,"2,5"\n', "data.csv", TextFormat(decimal_comma=True)),
-        ("a\tb\n1\t 2,5\n", "data.tsv", TextFormat(decimal_comma=True)),
-        ("a\tb\n1\t2.5\n", "data.csv", TextFormat(separator="\\t")),
-        ("a b\n1 2.5\n", "data.csv", TextFormat(separator=" ")),
-        ("a,b\n1,2.5\n", "data.tsv", TextFormat(separator=",")),
+        ("a;b\n1;2.5\n", "data.csv", CsvFormat(separator=";")),
+        ("a;b\n1;2,5\n", "data.csv", CsvFormat(separator=";", decimal_comma=True)),
+        ('a,b\n1,"2,5"\n', "data.csv", CsvFormat(decimal_comma=True)),
+        ("a\tb\n1\t 2,5\n", "data.tsv", CsvFormat(decimal_comma=True)),
+        ("a\tb\n1\t2.5\n", "data.csv", CsvFormat(separator="\\t")),
+        ("a b\n1 2.5\n", "data.csv", CsvFormat(separator=" ")),
+        ("a,b\n1,2.5\n", "data.tsv", CsvFormat(separator=",")),
     ],
 )
-def test_fields_and_numbers_as_the_user_says(content, name, text, tmp_path):
-    table = read_text(content, tmp_path, name, text=text)
+def test_fields_and_numbers_as_the_user_says(content, name, csv_format, tmp_path):
+    table = read_text(content, tmp_path, name, csv_format=csv_format)
     assert (table.columns, table.X.tolist()) == (["a", "b"], [[1, 2.5]])
 
 
 def test_a_first_line_of_numbers_with_commas(tmp_path):
-    text = TextFormat(separator=";", decimal_comma=True)
-    assert read_text("1,5;2,5\n3,5;4,5\n", tmp_path, text=text).X.tolist() == [
+    csv_format = CsvFormat(separator=";", decimal_comma=True)
+    assert read_text("1,5;2,5\n3,5;4,5\n", tmp_path, csv_format=csv_format).X.tolist() == [
         [1.5, 2.5],
         [3.5, 4.5],
     ]
@@ -238,15 +242,15 @@ def test_a_first_line_of_numbers_with_commas(tmp_path):
 
 @pytest.mark.parametrize("separator", ["", ";;", "é", '"', "\n"])
 def test_separators_that_are_none(separator, tmp_path):
-    with pytest.raises(TableError, match="--separator must be one character of ASCII"):
-        read_text("a;b\n1;2\n", tmp_path, text=TextFormat(separator=separator))
+    with pytest.raises(TableError, match="--separator must be a single ASCII character"):
+        read_text("a;b\n1;2\n", tmp_path, csv_format=CsvFormat(separator=separator))
 
 
 def test_what_is_told_of_a_file_comes_before_its_errors(tmp_path):
-    told = []
+    notes = []
     with pytest.raises(TableError, match="no column 'a'"):
-        read_text("1,2\n3,4\n", tmp_path, columns=["a"], note=told.append)
-    assert "read as a row" in told[0]
+        read_text("1,2\n3,4\n", tmp_path, columns=["a"], note=notes.append)
+    assert "read as data" in notes[0]
 
 
 def test_a_column_without_a_name_is_left_out(tmp_path):
@@ -259,15 +263,17 @@ def test_names_of_columns_that_are_not_there(tmp_path):
     text = "sepal,petal,kind\n1,2,x\n"
     with pytest.raises(TableError, match="no column 'petl'; did you mean 'petal'"):
         read_text(text, tmp_path, columns=["sepal", "petl"])
-    with pytest.raises(TableError, match="no column 'zzz'; it has 'sepal', 'petal', 'kind'"):
+    with pytest.raises(
+        TableError, match="no column 'zzz'; its columns are 'sepal', 'petal', 'kind'"
+    ):
         read_text(text, tmp_path, label_column="zzz")
-    with pytest.raises(TableError, match="no column left"):
+    with pytest.raises(TableError, match="no columns left"):
         read_text("a\n1\n", tmp_path, label_column="a")
 
 
 def test_labels_with_gaps_and_numbers(tmp_path):
     text = "a,kind,n\n1,u,3\n2,,4\n"
-    with pytest.raises(TableError, match=r"'kind' of .* 1 missing value, first in row 2 \(from 1"):
+    with pytest.raises(TableError, match=r"'kind' of .* 1 missing value, first in row 2 \(counted"):
         read_text(text, tmp_path, columns=["a"], label_column="kind")
     assert read_text(text, tmp_path, columns=["a"], label_column="n").labels.tolist() == [3, 4]
 
@@ -285,12 +291,12 @@ def test_labels_are_classes_whatever_they_were(tmp_path):
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
-        ([1.0, np.nan], r"has 1 missing value, first in row 2 \(from 1\); give it a class"),
-        ([None, None], r"has 2 missing values, first in row 1 \(from 1\); give them a class"),
+        ([1.0, np.nan], r"has 1 missing value, first in row 2 \(counted from 1\); fill it in"),
+        ([None, None], r"has 2 missing values, first in row 1 \(counted from 1\); fill them in"),
         ([b"u", None], "has 1 missing value, first in row 2"),
         ([1, None], "has 1 missing value, first in row 2"),
-        ([1.0, 0.5], r"not whole, e\.g\. 0\.5, .* group them first, or .* --label-column"),
-        ([1.0, np.inf], r"not whole, e\.g\. inf"),
+        ([1.0, 0.5], r"not integers, e\.g\. 0\.5, .* bin them first, or .* --label-column"),
+        ([1.0, np.inf], r"not integers, e\.g\. inf"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
@@ -304,9 +310,7 @@ def test_labels_that_python_refuses_are_refused_here_too(classes, message, strea
 
 
 def test_an_id_that_is_missing_is_told_by_its_row(tmp_path):
-    message = (
-        r"'id' of .* has 1 missing value, first in row 2 .* give it one of its own, .* --id-column"
-    )
+    message = r"'id' of .* has 1 missing value, first in row 2 .* fill it in, .* --id-column"
     with pytest.raises(TableError, match=message):
         read_text("id,a\nr1,1\n,2\n", tmp_path, id_column="id")
 
@@ -345,7 +349,7 @@ def test_columns_of_other_kinds_in_a_parquet_file(tmp_path):
     frame.with_columns(pl.col("day").str.to_date()).write_parquet(path)
     assert read_table(path, columns=["flag"]).X.ravel().tolist() == [1, 0]
     assert read_table(path, columns=["a"], label_column="day").labels[0] == "2020-01-01"
-    with pytest.raises(TableError, match="Column 'day' holds Date"):
+    with pytest.raises(TableError, match="Column 'day' contains Date"):
         read_table(path)
 
 
@@ -355,13 +359,13 @@ def test_arrays_that_are_no_table(tmp_path):
         with pytest.raises(TableError, match=message):
             read_table(tmp_path / "data.npz")
 
-    refused("expected an array X, or one", a=X, b=X)
-    refused("expected an array X, or one", a=np.zeros(3))
-    refused("expected numbers in two dimensions", X=np.zeros((2, 2, 2)))
-    refused("expected numbers", X=np.array([["a", "b"]]))
+    refused("expected an array named X, or exactly one", a=X, b=X)
+    refused("expected an array named X, or exactly one", a=np.zeros(3))
+    refused("expected a two-dimensional array of numbers", X=np.zeros((2, 2, 2)))
+    refused("expected a two-dimensional array of numbers", X=np.array([["a", "b"]]))
     refused("no rows", X=np.zeros((0, 2)))
-    refused("expected an array X, .* got none")
-    refused("array 'x0' has the name that a column", X=X, x0=np.zeros(3))
+    refused("expected an array named X, .* got none")
+    refused("array 'x0' has the same name as a column", X=X, x0=np.zeros(3))
     refused("got Python objects", X=X, y=np.array([{}, {}, {}]))
     refused("'x1' of .* first in row 1", X=np.array([[0, np.nan]]))
     np.save(tmp_path / "data.npy", np.array([{}, {}]), allow_pickle=True)
@@ -410,10 +414,10 @@ def test_arrays_of_booleans_are_numbers(tmp_path):
 
 def test_a_column_has_one_use(tmp_path):
     text = "a,b,c\n1,2,3\n"
-    with pytest.raises(TableError, match="once, got 'a' more than once"):
+    with pytest.raises(TableError, match="must not repeat a column, got 'a' more than once"):
         read_text(text, tmp_path, columns=["a", "b", "a"])
     for option in ("label_column", "weight_column"):
-        with pytest.raises(TableError, match="Column 'b' cannot be a feature and a label,"):
+        with pytest.raises(TableError, match="Column 'b' cannot be both a feature and a label,"):
             read_text(text, tmp_path, columns=["a", "b"], **{option: "b"})
 
 
@@ -425,9 +429,9 @@ def test_columns_are_left_out_by_name(tmp_path):
     with pytest.raises(TableError, match="no column 'ib'; did you mean 'b'"):
         read_text(text, tmp_path, exclude=["id", "ib"])
     for options in ({"columns": ["a", "b"]}, {"weight_column": "a"}):
-        with pytest.raises(TableError, match="Column 'a' cannot be used and left out at once"):
+        with pytest.raises(TableError, match="Column 'a' cannot be both used and excluded"):
             read_text(text, tmp_path, exclude=["a"], **options)
-    with pytest.raises(TableError, match="no column left"):
+    with pytest.raises(TableError, match="no columns left"):
         read_text("a,b\n1,2\n", tmp_path, exclude=["a", "b"])
 
 
@@ -439,7 +443,7 @@ def test_files_with_another_ending_than_theirs(tmp_path):
         assert "pickle" not in str(caught.value)
 
     for name in ("data.npy", "data.npz"):
-        refused("cannot be read as .* does not begin as such files do", name, b"a,b\n1,2\n")
+        refused("cannot be read as .* not the signature of this format", name, b"a,b\n1,2\n")
     npy, npz = write(tmp_path / "a.npy").read_bytes(), write(tmp_path / "a.npz").read_bytes()
     refused(r"seems to be an \.npy file", "data.npz", npy)
     refused(r"seems to be an \.npz file", "data.npy", npz)
@@ -448,9 +452,11 @@ def test_files_with_another_ending_than_theirs(tmp_path):
 def test_labels_and_weights_of_other_kinds(tmp_path):
     path = tmp_path / "data.npz"
     np.savez(path, X=X, y=np.array([1j, 2j, 3j]), t=np.array(["u", "v", "w"]))
-    with pytest.raises(TableError, match=r"'y' must hold classes .* got complex128"):
+    with pytest.raises(TableError, match=r"'y' must contain classes .* got complex128"):
         read_table(path, label_column="y")
-    with pytest.raises(TableError, match="'t' holds <U1, not numbers; weights are numbers"):
+    with pytest.raises(
+        TableError, match="'t' contains <U1 instead of numbers; weights must be numbers"
+    ):
         read_table(path, weight_column="t")
     for column in ("x\n2", "\n2", "inf\n2", "2\n-1"):
         first, second = column.split("\n")
@@ -495,13 +501,17 @@ def npz_with_header(shape):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("data.mtx", MTX.format("array", f"{10**9} {10**9}"), "says 10{18} numbers, and it has 4"),
-        ("data.mtx", MTX.format("coordinate", f"2 2 {10**12}"), "says 10{12} numbers"),
-        ("data.mtx", MTX.format("coordinate", f"{10**12} 2 1"), "rows are too many for memory"),
-        ("data.mtx", MTX.format("coordinate", f"2 {10**12} 1"), "up to 16777216 columns, got 10"),
+        (
+            "data.mtx",
+            MTX.format("array", f"{10**9} {10**9}"),
+            "declares 10{18} numbers, but the file has 4",
+        ),
+        ("data.mtx", MTX.format("coordinate", f"2 2 {10**12}"), "declares 10{12} numbers"),
+        ("data.mtx", MTX.format("coordinate", f"{10**12} 2 1"), "rows do not fit in memory"),
+        ("data.mtx", MTX.format("coordinate", f"2 {10**12} 1"), "at most 16777216 columns, got 10"),
         ("data.mtx", MTX.format("coordinate", "2 2 1")[:-2] + "\0\n", "binary; expected text"),
-        ("data.npz", sparse_npz([10**12, 3]), "rows are too many for memory"),
-        ("data.npz", sparse_npz([3, 10**12]), "up to 16777216 columns"),
+        ("data.npz", sparse_npz([10**12, 3]), "rows do not fit in memory"),
+        ("data.npz", sparse_npz([3, 10**12]), "at most 16777216 columns"),
         ("data.npz", npz_with_header((10**12, 1)), "header says float64 of shape"),
     ],
 )
@@ -514,7 +524,7 @@ def test_files_that_say_to_hold_more_than_they_do(name, content, message, tmp_pa
 
 def test_a_wrong_name_among_very_many_is_told_without_a_suggestion(tmp_path):
     np.save(tmp_path / "data.npy", np.zeros((1, 10**5)))
-    with pytest.raises(TableError, match=r"no column 'y'; it has 'x0', .* and 99990 more"):
+    with pytest.raises(TableError, match=r"no column 'y'; its columns are 'x0', .* and 99990 more"):
         read_table(tmp_path / "data.npy", label_column="y")
 
 
