@@ -4,6 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,8 +16,11 @@ from modeclust.data.machine import SHARE_TO_READ
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
 
-# Headings of groups of options in the help.
-CLUSTERING, COLUMNS, READING, OUTPUT = "Clustering", "Columns", "Reading", "Output"
+# Options in groups, under a heading in the help.
+clustering_option = partial(typer.Option, rich_help_panel="Clustering")
+column_option = partial(typer.Option, rich_help_panel="Columns")
+reading_option = partial(typer.Option, rich_help_panel="Reading")
+output_option = partial(typer.Option, rich_help_panel="Output")
 
 
 class Kernel(StrEnum):
@@ -59,53 +63,43 @@ def check_name(data: str) -> None:
 
 Stream = Annotated[
     bool | None,
-    typer.Option(
+    reading_option(
         "--stream/--no-stream",
-        rich_help_panel=READING,
         show_default=f"if the data takes more than {SHARE_TO_READ:.0%} of memory",
         help="Read Parquet, Zarr, HDF5 or npy data in chunks instead of loading it into memory.",
     ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option(
+    reading_option(
         "--header/--no-header",
-        rich_help_panel=READING,
         show_default="header, unless the line is numbers",
         help="Whether the first line of a csv or tsv file has the column names.",
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(
+    reading_option(
         metavar="CHAR",
-        rich_help_panel=READING,
         show_default="comma for csv, tab for tsv",
         help="Field separator of a csv or tsv file, e.g. ';'.",
     ),
 ]
 DecimalComma = Annotated[
     bool,
-    typer.Option(
-        "--decimal-comma",
-        rich_help_panel=READING,
-        help="Read 2,5 in a csv or tsv file as the number 2.5.",
-    ),
+    reading_option("--decimal-comma", help="Read 2,5 in a csv or tsv file as the number 2.5."),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(
+    column_option(
         metavar="NAME",
-        rich_help_panel=COLUMNS,
         help="Column of row ids. It is not a feature; it is written next to the labels.",
     ),
 ]
 Exclude = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAMES",
-        rich_help_panel=COLUMNS,
-        help="Columns to ignore, e.g. id,date. All others are features.",
+    column_option(
+        metavar="NAMES", help="Columns to ignore, e.g. id,date. All others are features."
     ),
 ]
 
@@ -126,22 +120,15 @@ class FitOptions(NamedTuple):
     ]
     n_clusters: Annotated[
         int,
-        typer.Option(
-            "-k",
-            "--clusters",
-            metavar="K",
-            min=1,
-            show_default=False,
-            rich_help_panel=CLUSTERING,
-            help="Number of clusters.",
+        clustering_option(
+            "-k", "--clusters", metavar="K", min=1, show_default=False, help="Number of clusters."
         ),
     ]
     bandwidth: Annotated[
         str,
-        typer.Option(
+        clustering_option(
             metavar="NUMBER|RULE",
             autocompletion=complete_bandwidth,
-            rich_help_panel=CLUSTERING,
             help="Target bandwidth: a number; a rule (knn, silverman, scott, likelihood); a "
             "fraction of a rule, e.g. knn/3; or inf for K-means. With --standardize, a number "
             "refers to the scaled columns.",
@@ -149,25 +136,16 @@ class FitOptions(NamedTuple):
     ] = "knn"
     kernel: Annotated[
         Kernel,
-        typer.Option(
-            metavar="KERNEL",
-            rich_help_panel=CLUSTERING,
-            help=f"Kernel of the density: {', '.join(Kernel)}.",
-        ),
+        clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
     ] = Kernel.gaussian
     adaptive: Annotated[
         bool,
-        typer.Option(
-            "--adaptive",
-            rich_help_panel=CLUSTERING,
-            help="Use a separate bandwidth for each row.",
-        ),
+        clustering_option("--adaptive", help="Use a separate bandwidth for each row."),
     ] = False
     columns: Annotated[
         str | None,
-        typer.Option(
+        column_option(
             metavar="NAMES",
-            rich_help_panel=COLUMNS,
             show_default="all",
             help="Columns to use as features, e.g. height,width. The columns of arrays are named "
             "x0, x1, ...",
@@ -176,22 +154,19 @@ class FitOptions(NamedTuple):
     exclude: Exclude = None
     label_column: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=COLUMNS,
-            help="Column of known classes, to compare the clusters with.",
+        column_option(
+            metavar="NAME", help="Column of known classes, to compare the clusters with."
         ),
     ] = None
     weight_column: Annotated[
         str | None,
-        typer.Option(metavar="NAME", rich_help_panel=COLUMNS, help="Column of sample weights."),
+        column_option(metavar="NAME", help="Column of sample weights."),
     ] = None
     id_column: IdColumn = None
     standardize: Annotated[
         bool,
-        typer.Option(
+        clustering_option(
             "--standardize",
-            rich_help_panel=CLUSTERING,
             help="Scale columns to zero mean and unit variance. Sparse data is not centered.",
         ),
     ] = False
@@ -201,54 +176,38 @@ class FitOptions(NamedTuple):
     decimal_comma: DecimalComma = False
     image: Annotated[
         str | None,
-        typer.Option(
-            metavar="HxW",
-            rich_help_panel=OUTPUT,
-            help="Show rows as images of this height and width, e.g. 28x28.",
+        output_option(
+            metavar="HxW", help="Show rows as images of this height and width, e.g. 28x28."
         ),
     ] = None
     n_bandwidths: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            rich_help_panel=CLUSTERING,
-            help="Number of bandwidths from K-means to the target.",
+        clustering_option(
+            metavar="N", min=1, help="Number of bandwidths from K-means to the target."
         ),
     ] = 20
     n_init: Annotated[
         int,
-        typer.Option(
+        clustering_option(
             metavar="N",
             min=1,
-            rich_help_panel=CLUSTERING,
             help="Number of K-means runs; the one with the lowest inertia starts the path.",
         ),
     ] = 10
     seed: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=2**32 - 1,
-            rich_help_panel=CLUSTERING,
-            help="Seed of the random number generator.",
+        clustering_option(
+            metavar="N", min=0, max=2**32 - 1, help="Seed of the random number generator."
         ),
     ] = 0
     jobs: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            show_default="all cores",
-            rich_help_panel=CLUSTERING,
-            help="Number of threads.",
-        ),
+        clustering_option(metavar="N", show_default="all cores", help="Number of threads."),
     ] = None
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        clustering_option(
             metavar="FILE",
-            rich_help_panel=CLUSTERING,
             help="File in which progress is saved. After an interruption, run the same command "
             "to resume.",
         ),
@@ -302,37 +261,34 @@ def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
 
 Output = Annotated[
     Path | None,
-    typer.Option(
+    output_option(
         "-o",
         "--output",
         metavar="DIR",
-        rich_help_panel=OUTPUT,
         show_default="DATA.modes, without the ending of DATA",
         help="Folder to write.",
     ),
 ]
 Folder = Annotated[
     Path,
-    typer.Option("-o", "--output", metavar="DIR", rich_help_panel=OUTPUT, help="Folder to write."),
+    output_option("-o", "--output", metavar="DIR", help="Folder to write."),
 ]
 Page = Annotated[
     Path | None,
-    typer.Option(
+    output_option(
         "-o",
         "--output",
         metavar="FILE",
-        rich_help_panel=OUTPUT,
         show_default="DATA-report.html, without the ending of DATA",
         help="HTML page to write.",
     ),
 ]
 Labels = Annotated[
     Path,
-    typer.Option(
+    output_option(
         "-o",
         "--output",
         metavar="FILE",
-        rich_help_panel=OUTPUT,
         help="File of labels to write. Its ending determines the format.",
     ),
 ]
@@ -353,9 +309,7 @@ NewData = Annotated[
 ]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force", rich_help_panel=OUTPUT, help="Replace existing output of this command."
-    ),
+    output_option("--force", help="Replace existing output of this command."),
 ]
 Items = Annotated[
     list[str] | None,
@@ -372,9 +326,9 @@ Quick = Annotated[
 ]
 AsJson = Annotated[
     bool,
-    typer.Option("--json", rich_help_panel=OUTPUT, help="Print the results as one JSON object."),
+    output_option("--json", help="Print the results as one JSON object."),
 ]
 NoOpen = Annotated[
     bool,
-    typer.Option("--no-open", rich_help_panel=OUTPUT, help="Do not open the page in the browser."),
+    output_option("--no-open", help="Do not open the page in the browser."),
 ]
