@@ -65,7 +65,7 @@ coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests
 	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
 
 MINUTES ?= 10
-fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; those that bring a reader down are in out/fuzz
+fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; files that cause faults are kept in out/fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 
 $(DOCS_INSTALLED): pyproject.toml | $(INSTALLED)

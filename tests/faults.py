@@ -1,4 +1,4 @@
-"""What readers must never do, for the tests of what sees it."""
+"""Readers with faults, for the tests of the fuzzer."""
 
 import os
 import signal

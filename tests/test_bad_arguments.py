@@ -575,9 +575,9 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "load_dataset": {
         "name": [
-            bad("irs", "No built-in data 'irs'; there are blobs, .* did you mean 'iris'"),
-            bad(3, "No built-in data 3"),
-            bad(["iris"], r"No built-in data \['iris'\]"),
+            bad("irs", "No built-in dataset 'irs'; choose one of blobs, .* did you mean 'iris'"),
+            bad(3, "No built-in dataset 3"),
+            bad(["iris"], r"No built-in dataset \['iris'\]"),
         ]
     },
     "Scaling.transform": {"X": TO_SCALE},
@@ -747,12 +747,12 @@ TYPED = {
     "demo": ["demo", "--no-open"],
 }
 DATA = [
-    ("irs", "No built-in data 'irs'; .* did you mean 'iris'"),
+    ("irs", "No built-in dataset 'irs'; .* did you mean 'iris'"),
     ("absent.csv", "'absent.csv': No such file or directory"),
     ("data.xlsx", "must end in one of"),
-    ("", "No built-in data ''"),
+    ("", "No built-in dataset ''"),
 ]
-NO_FOLDER = ("absent/out", "there is no folder '.*absent' to write to; make it first")
+NO_FOLDER = ("absent/out", "there is no folder '.*absent'; create it first")
 NO_NAMES = ("", "--exclude must name at least one column")
 JOB = {
     "data": DATA,
@@ -768,16 +768,16 @@ JOB = {
     "kernel": [("triangle", "'--kernel': .*'triangle' is not one of 'gaussian', ")],
     "columns": [
         ("x9", "'iris' has no column 'x9'"),
-        ("x,x", "must name a column once"),
+        ("x,x", "must not repeat a column"),
         ("", "--columns must name at least one column"),
     ],
     "exclude": [("x9", "'iris' has no column 'x9'"), NO_NAMES],
-    "label_column": [("kind", "Built-in data such as 'iris' has no columns of labels")],
+    "label_column": [("kind", "The built-in dataset 'iris' has no columns of labels")],
     "weight_column": [
-        ("w", "Built-in data such as 'iris' has no columns of labels, weights or ids")
+        ("w", "The built-in dataset 'iris' has no columns of labels, weights or ids")
     ],
-    "id_column": [("id", "Built-in data such as 'iris' has no columns of .* ids")],
-    "separator": [(";", "Built-in data such as 'iris' is no text; leave out --separator")],
+    "id_column": [("id", "The built-in dataset 'iris' has no columns of .* ids")],
+    "separator": [(";", "--separator applies only to text files, .* 'iris'; remove")],
     "image": [
         ("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'"),
         ("0x8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '0x8'"),
@@ -796,9 +796,12 @@ JOB = {
         (".", "'.': Not a regular file"),
     ],
 }
-MODEL = [("absent.npz", "absent.npz.*No such file"), (".", "'.' has no model.npz; name the folder")]
+MODEL = [
+    ("absent.npz", "absent.npz.*No such file"),
+    (".", "'.' has no model.npz; pass the output folder"),
+]
 COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
-    "fit": {**JOB, "output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
+    "fit": {**JOB, "output": [NO_FOLDER, (".", "the current folder cannot be replaced")]},
     "explore": {
         **JOB,
         "output": [("absent/page.html", NO_FOLDER[1]), ("page.pdf", "must end in .html, got")],
@@ -810,12 +813,12 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
             ("absent/labels.csv", NO_FOLDER[1]),
             ("labels.pdf", "must end in one of"),
         ],
-        "separator": [(";", "Built-in data such as 'wine' is no text; leave out --separator")],
-        "id_column": [("id", "Built-in data such as 'wine' has no columns of .* ids")],
+        "separator": [(";", "--separator applies only to text files, .* 'wine'; remove")],
+        "id_column": [("id", "The built-in dataset 'wine' has no columns of .* ids")],
         "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
     },
     "info": {"model": MODEL},
-    "demo": {"output": [NO_FOLDER, (".", "the folder you are in; name one inside it")]},
+    "demo": {"output": [NO_FOLDER, (".", "the current folder cannot be replaced")]},
 }
 
 

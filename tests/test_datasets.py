@@ -33,5 +33,7 @@ def test_degrees_are_like_the_papers():
 
 
 def test_an_unknown_name_says_which_there_are():
-    with pytest.raises(ValueError, match=r"No built-in data 'digit'; there are blobs.*'digits'\?"):
+    with pytest.raises(
+        ValueError, match=r"No built-in dataset 'digit'; choose one of blobs.*'digits'\?"
+    ):
         load_dataset("digit")

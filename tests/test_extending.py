@@ -110,7 +110,7 @@ def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
     subprocess.run([*pip, f"--target={installed}", "."], cwd=sources, check=True)
     tests = [
         "tests/test_kernels.py",
-        "tests/test_cli.py::test_names_in_the_options_are_those_of_the_library",
+        "tests/cli/test_options.py::test_options_have_the_names_of_the_library",
         "tests/core/test_assign.py::test_mode_passes_agree_with_a_plain_loop",
         "tests/core/test_density.py::test_sums_agree_with_the_formulas",
         "tests/core/test_measures.py::test_soft_sums",

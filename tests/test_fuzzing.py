@@ -1,4 +1,4 @@
-"""The fuzzer: sees every fault, and finds none in the first few inputs; `make fuzz` goes on."""
+"""The fuzzer: it detects every fault, and finds none in its first inputs."""
 
 import io
 import os
@@ -12,23 +12,23 @@ from fuzzing import hunt
 from fuzzing.judging import judge_table
 from fuzzing.seeds import KINDS, Canary
 
-from modeclust.cli.formats import ENDINGS, ending_of
+from modeclust.cli.readers.files import ENDINGS, ending_of
 
 on_linux = pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="left out: memory is read as Linux tells it"
+    not sys.platform.startswith("linux"), reason="memory is measured on Linux only"
 )
 
 
 @pytest.fixture(scope="module")
 def judge():
-    judge = hunt.Judge([], patience=10.0)
+    judge = hunt.Judge([], timeout=10.0)
     yield judge
     judge.close()
 
 
 @on_linux
 @pytest.mark.parametrize(
-    ("reader", "what"),
+    ("reader", "description"),
     [
         (faults.raise_another_error, "KeyError in faults.py:raise_another_error: 'another'"),
         (faults.crash, "the process ended with exit code -11"),
@@ -37,28 +37,28 @@ def judge():
         (faults.write_a_file, r"written or removed: ['written']"),
     ],
 )
-def test_every_fault_is_seen_and_the_next_input_is_judged(reader, what, judge):
-    outcome, told = judge("data", reader, {"data": b""})
+def test_every_fault_is_detected_and_the_next_input_is_judged(reader, description, judge):
+    outcome, found = judge("data", reader, {"data": b""})
     assert outcome == "fault"
-    assert what in told
+    assert description in found
     assert judge("data", faults.read, {"data": b""}) == ("read", "")
 
 
 @on_linux
-def test_an_executed_pickle_is_seen(judge):
+def test_an_executed_pickle_is_detected(judge):
     buffer = io.BytesIO()
     np.save(buffer, np.array([Canary()]), allow_pickle=True)
-    outcome, told = judge("data.npy", faults.unpickle, {"data.npy": buffer.getvalue()})
-    assert (outcome, "['unpickled']" in told) == ("fault", True)
+    outcome, found = judge("data.npy", faults.unpickle, {"data.npy": buffer.getvalue()})
+    assert (outcome, "['unpickled']" in found) == ("fault", True)
 
 
-def test_every_ending_that_is_read_has_a_kind():
+def test_every_ending_has_a_kind():
     roots = [kind.root for kind in KINDS.values() if kind.judge is judge_table]
     folder = "data"  # of Parquet files, without an ending
     assert {ending_of(root) for root in roots if root != folder} == set(ENDINGS)
 
 
-def test_an_input_is_the_same_for_its_seed_and_number():
+def test_seed_and_number_determine_an_input():
     for kind in ("csv", "npz", "zarr"):
         first = [hunt.input_of(kind, 5, number) for number in range(40)]
         assert first == [hunt.input_of(kind, 5, number) for number in range(40)]
@@ -68,7 +68,7 @@ def test_an_input_is_the_same_for_its_seed_and_number():
 
 @on_linux
 @pytest.mark.slow
-def test_the_first_inputs_of_every_kind_bring_nothing_down(tmp_path):
+def test_the_first_inputs_of_every_kind_cause_no_fault(tmp_path):
     run = [sys.executable, "-m", "fuzzing", "--seed", "0", "--inputs", "40", "--keep", tmp_path]
     paths = os.pathsep.join(sys.path)
     done = subprocess.run(

@@ -108,7 +108,7 @@ def test_to_frame_takes_what_is_there(path, monkeypatch):
     assert isinstance(path.to_frame(), pl.DataFrame)
     monkeypatch.delitem(sys.modules, "polars")
     assert isinstance(path.to_frame(), pd.DataFrame)
-    monkeypatch.setattr("modeclust.io.frames.find_spec", lambda name: None)
+    monkeypatch.setattr("modeclust.path.find_spec", lambda name: None)
     monkeypatch.delitem(sys.modules, "pandas")
     assert isinstance(path.to_frame(), dict)
     with pytest.raises(ValueError, match="backend must be"):

@@ -1,4 +1,4 @@
-"""The command line, told by the program itself: usage, arguments, options, examples.
+"""The directive `command`, which documents the command line from the program itself.
 
 `{command}` documents the program, and `{command} fit` its command `fit`.
 """
@@ -14,7 +14,7 @@ NAME = "modeclust"
 
 
 def parts(name=None):
-    """Yield the Markdown of a command, part by part."""
+    """Yield the usage, arguments, options and examples of a command, as Markdown."""
     program = get_command(commands)
     context = program.context_class(program, info_name=NAME)
     command = program
@@ -31,31 +31,31 @@ def parts(name=None):
 
 
 def examples(command):
-    """Return the commands that the help ends with, below a heading."""
+    """Return the examples at the end of the help, without their heading."""
     _, *lines = command.epilog.split("\n\n")
     return lines
 
 
-def described(usage, told):
-    """Return an argument or option; defaults and limits stand in brackets behind its help."""
-    usage = usage.replace(" / ", ", ").replace(" range>", ">")  # the range is in the brackets
-    text, limits = re.fullmatch(r"(.*?)(?:\s*\[(.*)\])?", told, re.DOTALL).groups()
-    limits = re.sub(r"\((.*)\)", r"\1", limits or "")  # words in place of a default
+def described(usage, help_text):
+    """Return the Markdown of an argument or option, with its default and limits in parentheses."""
+    usage = usage.replace(" / ", ", ").replace(" range>", ">")  # the range is among the limits
+    text, limits = re.fullmatch(r"(.*?)(?:\s*\[(.*)\])?", help_text, re.DOTALL).groups()
+    limits = re.sub(r"\((.*)\)", r"\1", limits or "")  # defaults that are words
     return fenced("{option} " + usage, f"{text} *({limits})*" if limits else text)
 
 
 def fenced(what, *lines):
-    """Return lines in a fence that holds no other."""
+    """Return lines in a fence of tildes."""
     return "\n".join([f"~~~{what}", *lines, "~~~"])
 
 
 class Command(SphinxDirective):
-    """Documents a command of the program, or the program."""
+    """Documents the program, or one of its commands."""
 
     optional_arguments = 1
 
     def run(self):
-        """Return what the program says of it."""
+        """Return the nodes of the documentation."""
         self.env.note_dependency(__file__)
         return self.parse_text_to_nodes("\n\n".join(parts(*self.arguments)))
 

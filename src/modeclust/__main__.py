@@ -1,11 +1,11 @@
-"""The entry of the command line."""
+"""The entry point of the command line."""
 
 import os
 import sys
 
 
 def main() -> None:
-    """Run the command line; the arguments are those of the process."""
+    """Run the command line with the arguments of the process."""
     try:
         from modeclust.cli.app import app
     except ModuleNotFoundError as error:
@@ -24,12 +24,12 @@ def main() -> None:
 
 
 def _flush() -> None:
-    """Write what is left to write, in silence where nobody reads it any more."""
+    """Flush the standard output, without a message if its reader is gone."""
     try:
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()
     except BrokenPipeError:
-        # Python would flush once more, and complain.
+        # Python flushes again at exit, and would print an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
 

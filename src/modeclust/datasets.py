@@ -1,4 +1,4 @@
-"""Data that comes with the library, to try it on."""
+"""Built-in datasets to try the library on."""
 
 import difflib
 from collections.abc import Callable
@@ -11,20 +11,20 @@ Floats = npt.NDArray[np.float64]
 
 
 class Dataset(NamedTuple):
-    """Rows with their classes, a named tuple.
+    """A built-in dataset, a named tuple.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        The rows.
+        Rows.
     y : ndarray of shape (n_samples,)
-        The class of each row.
+        Class of each row.
     feature_names : list of str
         Names of the features.
     image_shape : tuple of int or None
-        (height, width), where rows are images.
+        Height and width if the rows are images, else None.
     title : str
-        What the data is.
+        Title of the dataset.
     """
 
     X: Floats
@@ -35,17 +35,17 @@ class Dataset(NamedTuple):
 
 
 def load_dataset(name: str) -> Dataset:
-    """Return one of the built-in data sets.
+    """Load a built-in dataset.
 
     Parameters
     ----------
     name : {"blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine"}
-        Its name.
+        Name of the dataset.
 
     Returns
     -------
     Dataset
-        The data, the same at every call.
+        The dataset. Every call returns the same values.
 
     Examples
     --------
@@ -53,10 +53,10 @@ def load_dataset(name: str) -> Dataset:
     >>> load_dataset("digits").X.shape
     (1797, 64)
     """
-    if name not in list(DATASETS):  # also for what cannot be a key
+    if name not in list(DATASETS):  # a list, because the name may not be hashable
         near = difflib.get_close_matches(str(name), DATASETS, 1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise ValueError(f"No built-in data {name!r}; there are {', '.join(DATASETS)}{hint}")
+        raise ValueError(f"No built-in dataset {name!r}; choose one of {', '.join(DATASETS)}{hint}")
     return DATASETS[name]()
 
 
@@ -68,13 +68,13 @@ def _blobs() -> Dataset:
 
 
 def _degrees() -> Dataset:
-    """Degrees as in fig. 4 of the paper: an Erdős-Rényi graph beside a power-law one."""
+    """Vertex degrees of an Erdős-Rényi graph and a power-law graph, as in Fig. 4 of the paper."""
     rng = np.random.RandomState(0)
     random = rng.binomial(999, 2 * 9918 / 1000 / 999, 1000)
     power_law = np.minimum(np.floor(131 * (1 + rng.pareto(1.5, 3000))), 2999)
     X = np.concatenate([random, power_law])[:, np.newaxis]
     y = np.repeat(["random", "power-law"], [1000, 3000])
-    return Dataset(X, y, ["degree"], None, "Degrees of the vertices of a graph")
+    return Dataset(X, y, ["degree"], None, "Vertex degrees of a graph")
 
 
 def _digits() -> Dataset:
@@ -86,7 +86,7 @@ def _digits() -> Dataset:
 
 
 def _gaussians() -> Dataset:
-    """Three Gaussians as in fig. 2 of the paper, which two clusters show best."""
+    """Three Gaussians as in Fig. 2 of the paper, to be clustered with K = 2."""
     from sklearn.datasets import make_blobs
 
     centers = [[0.0, 0.0], [6.0, 0.0], [3.0, 9.0]]
@@ -102,9 +102,9 @@ def _moons() -> Dataset:
 
 
 def _of_sklearn(loader: str, title: str) -> Callable[[], Dataset]:
-    """Return what loads one of scikit-learn's data sets, with names for the classes."""
+    """Return a function that loads a dataset of scikit-learn, with class names as labels."""
 
-    def read() -> Dataset:
+    def load() -> Dataset:
         import sklearn.datasets
 
         data = getattr(sklearn.datasets, loader)()
@@ -112,7 +112,7 @@ def _of_sklearn(loader: str, title: str) -> Callable[[], Dataset]:
         names = [str(name) for name in data.feature_names]
         return Dataset(data.data, classes, names, None, title)
 
-    return read
+    return load
 
 
 def _numbered(n_features: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.io.frames import to_frame
+from modeclust.path import Backend, make_frame
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -111,7 +111,7 @@ class ModeTree:
                 labels = below.parents[labels]
         return labels
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the tree as a table with one row for each bandwidth and mode.
 
         Its columns are `step`, `bandwidth`, `mode`, `count`, `density`, `parent` (-1 at the last
@@ -143,4 +143,4 @@ class ModeTree:
         }
         coordinates = np.concatenate([level.modes for level in self.levels])
         columns |= {f"x{j}": values for j, values in enumerate(coordinates.T)}
-        return to_frame(columns, backend)
+        return make_frame(columns, backend)

@@ -1,17 +1,19 @@
 """The path: what K-modes finds at every bandwidth, from K-means to the target."""
 
 import operator
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from numbers import Real
-from typing import Any, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.io.frames import to_frame, unused_column
-
 Floats = npt.NDArray[np.floating[Any]]
+Backend = Literal["polars", "pandas", "dict"]
 
 
 class PathPoint(NamedTuple):
@@ -175,7 +177,7 @@ class Path:
         ratios = np.abs(np.log(self.bandwidths) - np.log(bandwidth))
         return self[int(np.argmin(ratios))]
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the path as a table with one row for each bandwidth and cluster.
 
         Its columns are `step`, `bandwidth`, `objective`, `inertia`, `n_iter`, `cluster`,
@@ -208,4 +210,28 @@ class Path:
         coordinates = self.centers.reshape(n_steps * n_clusters, n_features)
         for name, values in zip(names, coordinates.T, strict=True):
             columns[unused_column(str(name), columns)] = values
-        return to_frame(columns, backend)
+        return make_frame(columns, backend)
+
+
+def make_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
+    """Return columns as a polars or pandas frame, or unchanged for "dict".
+
+    By default the library that is already imported, else the one that is installed, else "dict".
+    """
+    if backend is None:
+        names: tuple[Backend, ...] = ("polars", "pandas")
+        loaded = [name for name in names if name in sys.modules]
+        installed = loaded or [name for name in names if find_spec(name) is not None]
+        backend = installed[0] if installed else "dict"
+    if backend == "dict":
+        return columns
+    if backend not in ("polars", "pandas"):
+        raise ValueError(f"backend must be 'polars', 'pandas' or 'dict', got {backend!r}.")
+    return nw.from_dict(columns, backend=backend).to_native()
+
+
+def unused_column(name: str, columns: dict[str, Any]) -> str:
+    """Return a name, with underscores appended until no column has it."""
+    while name in columns:
+        name += "_"
+    return name

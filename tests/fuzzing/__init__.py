@@ -1,7 +1,7 @@
-"""Damaged files of every kind that the library reads: each is read, or refused in one line.
+"""A fuzzer for every kind of file that the library reads. `make fuzz` runs it.
 
-`make fuzz` runs it. An input is made from a seed and its number alone: real small files
-(`seeds`), damaged at random (`mutations`), are read in a process of their own (`hunt`). That may
-end with a valid result or with the documented error in one line (`judging`), and in no other way:
-another error, a crash, a hang, much memory, an executed pickle or a file written is a fault.
+An input is a small valid file (`seeds`) that is damaged at random (`mutations`). A seed and a
+number determine it. It is read in a separate process (`hunt`). The result must be valid, or the
+documented error in one line (`judging`). Anything else is a fault: another error, a crash, a hang,
+too much memory, an executed pickle, or a file that was written.
 """

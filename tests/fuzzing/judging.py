@@ -1,6 +1,6 @@
-"""What may come of a file: a result that is valid, or the documented error in one line.
+"""Judges of files: each returns "read" for a valid result, and "refused" for the documented error.
 
-A judge returns which of the two it was. Whatever else it raises is a fault of the library.
+Any other error that a judge raises is a fault of the library.
 """
 
 from pathlib import Path
@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from modeclust import KModes, load
-from modeclust.cli.tables import TableError, read_table
+from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.table import read_table
 from modeclust.exceptions import CheckpointError, ModelFileError
 
 X = np.random.default_rng(0).normal(size=(12, 2)).round(3) + np.repeat([[0], [6]], 6, axis=0)
@@ -25,16 +26,16 @@ def _refused(error: ValueError, path: Path) -> str:
 
 def _finite(values: object) -> None:
     numbers = values.data if sparse.issparse(values) else np.asarray(values)
-    assert numbers.dtype.kind in "biuf", f"no numbers: {numbers.dtype}"
+    assert numbers.dtype.kind in "biuf", f"not numbers: {numbers.dtype}"
     assert np.isfinite(numbers).all(), "not finite"
 
 
 def judge_table(path: Path) -> str:
-    """Read a table at once and in chunks, alone and with columns beside it."""
+    """Read a table loaded and streamed, without and with labels and weights."""
     outcomes = {
-        _judge_reading(path, stream=stream, **beside)
+        _judge_reading(path, stream=stream, **columns)
         for stream in (None, True)
-        for beside in ({}, {"label_column": "kind", "weight_column": "w"})
+        for columns in ({}, {"label_column": "kind", "weight_column": "w"})
     }
     return READ if READ in outcomes else REFUSED
 
@@ -61,7 +62,7 @@ def _judge_reading(path: Path, **options: object) -> str:
 
 
 def judge_model(path: Path) -> str:
-    """Load a model and use all that it has."""
+    """Load a model, and use its methods and attributes."""
     try:
         model = load(path)
     except ModelFileError as error:
@@ -84,21 +85,21 @@ def judge_model(path: Path) -> str:
 
 
 def fit(checkpoint: Path) -> KModes:
-    """Fit a small model, from its checkpoint if it is there."""
+    """Fit a small model, from its checkpoint if there is one."""
     options = {"n_init": 2, "n_bandwidths": 3, "adaptive": True, "random_state": 0}
     return KModes(2, **options, checkpoint=checkpoint).fit(X)
 
 
 def judge_checkpoint(path: Path) -> str:
-    """Go on with a fit, or leave its checkpoint alone."""
+    """Resume a fit, or refuse the checkpoint and do not change it."""
     before = path.read_bytes()
     try:
         model = fit(path)
     except CheckpointError as error:
         assert path.read_bytes() == before, "a refused checkpoint was changed"
         return _refused(error, path)
-    assert not path.exists(), "a fit that ended left its checkpoint"
-    path.write_bytes(before)  # what is in the folder after a judge is as it was
+    assert not path.exists(), "the checkpoint still exists after the fit"
+    path.write_bytes(before)  # a judge must not change the folder
     assert model.cluster_centers_.shape == (2, 2)
     _finite(model.cluster_centers_)
     _finite(model.objective_)

@@ -1,4 +1,4 @@
-"""Ways to damage a file: of its bytes, or of what is packed in them."""
+"""Ways to damage a file: its bytes, or the content of archives, arrays and JSON in it."""
 
 import gzip
 import io
@@ -8,11 +8,8 @@ import zipfile
 import zlib
 from contextlib import suppress
 
-BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    RuntimeError,
-)  # what was damaged before cannot be unpacked
+# Errors of files that are too damaged to be unpacked.
+BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError)
 NUMBERS = [
     0,
     1,
@@ -45,17 +42,14 @@ VALUES = [
 
 
 def damage(rng, content, donor):
-    """Return bytes damaged somewhere, in what they pack where they pack something.
-
-    `donor` is another file, of which parts may be taken.
-    """
+    """Return a damaged copy of some bytes. `donor` is another file, whose parts may be inserted."""
     for _ in range(1 + rng.choice((0, 0, 0, 1, 3))):
         content = _damage_once(rng, content, donor)
     return content
 
 
 def _damage_once(rng, content, donor):
-    if rng.random() < 0.75:  # what is within is reached only where what is around it is whole
+    if rng.random() < 0.75:  # damage the content, and keep the container valid
         with suppress(ValueError, OSError, EOFError, NotImplementedError, *BROKEN):
             if content.startswith(b"\x1f\x8b"):
                 return gzip.compress(damage(rng, gzip.decompress(content), donor), mtime=0)
@@ -68,8 +62,8 @@ def _damage_once(rng, content, donor):
     return rng.choice(BYTES)(rng, content, donor)
 
 
-def _place(rng, content):
-    """Return a place in some bytes, often near their beginning or end, where headers are."""
+def _position(rng, content):
+    """Return a random position, often near the start or the end, where headers are."""
     size = len(content)
     near = min(size, rng.choice((16, 64, 256, size, size, size)))
     offset = rng.randrange(near + 1)
@@ -80,40 +74,40 @@ def _flip(rng, content, donor):
     damaged = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 2, 8))):
         if damaged:
-            damaged[min(_place(rng, content), len(damaged) - 1)] ^= 1 << rng.randrange(8)
+            damaged[min(_position(rng, content), len(damaged) - 1)] ^= 1 << rng.randrange(8)
     return bytes(damaged)
 
 
 def _cut(rng, content, donor):
-    return content[: _place(rng, content)]
+    return content[: _position(rng, content)]
 
 
 def _remove(rng, content, donor):
-    first = _place(rng, content)
+    first = _position(rng, content)
     return content[:first] + content[first + rng.choice((1, 2, 4, 8, 64, 512)) :]
 
 
 def _repeat(rng, content, donor):
-    first, length = _place(rng, content), rng.choice((1, 4, 8, 64, 512))
+    first, length = _position(rng, content), rng.choice((1, 4, 8, 64, 512))
     return content[: first + length] + content[first:]
 
 
 def _splice(rng, content, donor):
-    first, other = _place(rng, content), _place(rng, donor)
+    first, other = _position(rng, content), _position(rng, donor)
     part = donor[other : other + rng.choice((1, 4, 16, 64, 256, 4096))]
     skipped = len(part) if rng.random() < 0.7 else 0
     return content[:first] + part + content[first + skipped :]
 
 
 def _overwrite_number(rng, content, donor):
-    first, width = _place(rng, content), rng.choice((1, 2, 4, 8))
+    first, width = _position(rng, content), rng.choice((1, 2, 4, 8))
     number = rng.choice(NUMBERS) * rng.choice((1, 1, -1)) % 256**width
     part = number.to_bytes(width, rng.choice(("little", "little", "big")))
     return content[:first] + part + content[first + width :]
 
 
 def _edit_number(rng, content, donor):
-    """Replace a number that is written out."""
+    """Replace a number that is written as text."""
     numbers = list(re.finditer(rb"-?\d+(\.\d+)?", content[:10_000]))
     if not numbers:
         return _flip(rng, content, donor)
@@ -122,7 +116,7 @@ def _edit_number(rng, content, donor):
 
 
 def _insert_text(rng, content, donor):
-    first = _place(rng, content)
+    first = _position(rng, content)
     return (
         content[:first] + rng.choice(TEXTS).encode() * rng.choice((1, 1, 1, 50)) + content[first:]
     )
@@ -142,7 +136,7 @@ BYTES = [
 
 
 def _damage_zip(rng, content, donor):
-    """Damage the members of an archive, which then has their checksums again."""
+    """Damage the members of an archive, with valid checksums."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = [(name, archive.read(name)) for name in archive.namelist()]
     if not members:
@@ -171,7 +165,7 @@ def _damage_zip(rng, content, donor):
 
 
 def _damage_npy(rng, content, donor):
-    """Damage the header of an array, whose length is then right again, or its numbers."""
+    """Damage the numbers of an array, or its header, with the valid length of the header."""
     length = int.from_bytes(content[8:10], "little")
     header, numbers = content[10 : 10 + length], content[10 + length :]
     if rng.random() < 0.6:
@@ -216,7 +210,7 @@ def _damage_json(rng, content):
                 holder[rng.choice(TEXTS) or other_key] = holder.pop(key)
             else:
                 holder.append(holder[key])
-    with suppress(ValueError, RecursionError):  # a value within itself
+    with suppress(ValueError, RecursionError):  # a value that contains itself
         return json.dumps(tree).encode()
     return content
 
@@ -228,7 +222,7 @@ def _another(rng, value):
 
 
 def _places(tree):
-    """Yield the list or dict of each value in a tree, and its key in it."""
+    """Yield the list or dict of each value in a tree, and the key of the value."""
     if not isinstance(tree, dict | list):
         return
     for key, value in list(tree.items() if isinstance(tree, dict) else enumerate(tree)):

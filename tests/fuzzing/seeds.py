@@ -1,4 +1,4 @@
-"""Real small files of every kind that the library reads, as they are before they are damaged."""
+"""Small valid files of every kind that the library reads, which are then damaged."""
 
 import gzip
 import io
@@ -24,21 +24,21 @@ from modeclust.estimators.checkpoint import Checkpoint
 FRAME = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": ["u", "v"] * 6, "w": range(12)})
 SMALL = FRAME.select("a", "b", "kind", "w").cast({"a": pl.Float32, "w": pl.UInt8})
 NULLS = SMALL.with_columns(c=pl.Series([1, None] * 6), d=pl.Series([[1, 2], None] * 6))
-BESIDE = {"kind": np.array(["u", "v"] * 6), "w": np.arange(12)}
+LABELS_AND_WEIGHTS = {"kind": np.array(["u", "v"] * 6), "w": np.arange(12)}
 FIT = {"bandwidth": 1.0, "n_init": 1, "n_bandwidths": 2, "random_state": 0}
 
-Files = dict[str, bytes]  # by their paths within a folder
+Files = dict[str, bytes]  # contents by path
 
 
 class Canary:
-    """Makes a folder when it is unpickled."""
+    """Creates a folder when it is unpickled."""
 
     def __reduce__(self):
         return os.mkdir, ("unpickled",)
 
 
 class Kind(NamedTuple):
-    """A kind of input: what to open, how it is judged, and the files of which it may be made."""
+    """A kind of input: the path to open, its judge, and the valid files."""
 
     root: str
     judge: Callable[[Path], str]
@@ -46,14 +46,14 @@ class Kind(NamedTuple):
 
 
 def _written(write: Callable[..., Any], *arguments: Any, **options: Any) -> bytes:
-    """Return what a function writes to a file that it takes."""
+    """Return the bytes that a function writes to a file."""
     buffer = io.BytesIO()
     write(buffer, *arguments, **options)
     return buffer.getvalue()
 
 
 def _made(root: str, *writes: Callable[[Path], Any]) -> list[Files]:
-    """Return what functions write to a path, each a file or a folder of files."""
+    """Return the files that each function writes to a path."""
     made = []
     for write in writes:
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -101,8 +101,8 @@ def _npz() -> list[bytes]:
     kinds = (sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.bsr_array)
     matrices = [kind(np.where(X > 1, X, 0)) for kind in kinds] + [sparse.dia_array(np.eye(4))]
     return [
-        _written(np.savez, X=X, **BESIDE),
-        _written(np.savez_compressed, table=X.astype(np.float32), **BESIDE),
+        _written(np.savez, X=X, **LABELS_AND_WEIGHTS),
+        _written(np.savez_compressed, table=X.astype(np.float32), **LABELS_AND_WEIGHTS),
         _written(np.savez, X=X, w=np.array([Canary()] * 12), allow_pickle=True),
         *(_written(sparse.save_npz, matrix) for matrix in matrices),
     ]
@@ -128,8 +128,8 @@ def _zarr() -> list[Files]:
     def together(path: Path) -> None:
         group = zarr.open_group(path, mode="w")
         group.create_array("X", data=X.astype(np.float32), chunks=(4, 1))
-        group.create_array("w", data=BESIDE["w"])
-        group.create_array("kind", data=BESIDE["kind"])
+        group.create_array("w", data=LABELS_AND_WEIGHTS["w"])
+        group.create_array("kind", data=LABELS_AND_WEIGHTS["kind"])
 
     return _made(
         "data.zarr",
@@ -152,8 +152,10 @@ def _hdf5(root: str) -> list[Files]:
             group = file.create_group("some")
             options = {"chunks": (5, 2), "compression": "gzip", "shuffle": True, "fletcher32": True}
             group.create_dataset("X", data=X.astype(">f4"), **options)
-            group["w"] = BESIDE["w"]
-            group.create_dataset("kind", data=list(BESIDE["kind"]), dtype=h5py.string_dtype())
+            group["w"] = LABELS_AND_WEIGHTS["w"]
+            group.create_dataset(
+                "kind", data=list(LABELS_AND_WEIGHTS["kind"]), dtype=h5py.string_dtype()
+            )
 
     return _made(root, plain, packed)
 
@@ -172,7 +174,7 @@ def _models() -> list[Files]:
 
 
 def _checkpoints() -> list[Files]:
-    """Return all that one fit writes, from its first restart to its end."""
+    """Return all checkpoints that one fit writes."""
     made = []
     write = Checkpoint.write
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import modeclust
 from modeclust import KModes
-from modeclust.cli.printing import in_options
+from modeclust.cli.printing import use_option_names
 from modeclust.exceptions import ScaledModelWarning
 from modeclust.solvers.bandwidth import RULES
 from properties.checking import is_refused, outcome, refusal
@@ -165,7 +165,7 @@ def is_good(ask, command, rows):
     seen = rows if job["columns"] is None else rows._replace(dense=rows.dense[:, :2])
     printed = outcome(ask, command, rows)
     expected = refusal(seen, job["n_clusters"])
-    if is_refused(printed, expected and in_options(expected)):
+    if is_refused(printed, expected and use_option_names(expected)):
         return False
     assert not Path("fit.checkpoint").exists()
     if job["as_json"]:

@@ -1,4 +1,4 @@
-"""The commands. What they need is imported when they run, so that `--help` answers at once."""
+"""The commands. They import what they need when they run, so that `--help` is fast."""
 
 import sys
 import warnings
@@ -13,11 +13,11 @@ from modeclust.cli.options import (
     AsJson,
     DecimalComma,
     Exclude,
+    FitOptions,
     Folder,
     Force,
     Header,
     IdColumn,
-    Job,
     Labels,
     Model,
     NewData,
@@ -26,33 +26,33 @@ from modeclust.cli.options import (
     Page,
     Separator,
     Stream,
-    takes_job,
+    with_fit_options,
 )
 from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
 from modeclust.io.atomic import shown
 
 if TYPE_CHECKING:
-    from modeclust.cli.job import Fit
+    from modeclust.cli.fit import Fit
 
-UsageError: Any = typer.BadParameter.__base__  # of click, which typer may bring itself
+UsageError: Any = typer.BadParameter.__base__  # from click, which typer may bundle
 
 
 class Commands(TyperGroup):
-    """Turns what can go wrong with input into one line and an exit code."""
+    """Reports errors in the input as one line and an exit code."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Run the command line and end the process."""
+        """Run the command line, and exit."""
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except UsageError as error:
-            if type(error).__name__ != "NoArgsIsHelpError":  # which has shown the help
+            if type(error).__name__ != "NoArgsIsHelpError":  # the help was shown
                 hint = f" ({error.ctx.command_path} --help)" if error.ctx else ""
                 tell("error", f"{error.format_message().rstrip('.')}{hint}")
             code = error.exit_code
         sys.exit(code or 0)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
+        """Run a command, and report errors and warnings."""
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: tell("warning", message)
             try:
@@ -72,7 +72,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Find exactly K clusters, each with a mode of its own density.",
+    help="K-modes clustering: find K clusters and the mode of each, a typical, denoised row.",
     epilog=(
         "[bold]Examples[/]\n\nmodeclust demo\n\nmodeclust fit iris -k 3\n\nmodeclust fit --help"
     ),
@@ -110,16 +110,18 @@ def _modeclust(
         "modeclust fit parts/ -k 20 --standardize --stream",
     )
 )
-@takes_job
-def fit(job: Job, output: Output = None, force: Force = False, as_json: AsJson = False) -> None:
-    """Cluster DATA, and write model, labels, centroids, path and report to a folder."""
-    folder = output or Path(f"{job.stem}.modes")
-    done = _fit_to_folder(job, folder, force=force)
+@with_fit_options
+def fit(
+    options: FitOptions, output: Output = None, force: Force = False, as_json: AsJson = False
+) -> None:
+    """Cluster DATA, and write the model, labels, modes, path and report to a folder."""
+    folder = output or Path(f"{options.stem}.modes")
+    results = _fit_to_folder(options, folder, force=force)
     if as_json:
-        print_json(done)
+        print_json(results)
     else:
-        _print_fit(done)
-        say("written to", f"{folder}:", ", ".join(done["files"]))
+        _print_fit(results)
+        say("wrote", f"{folder}:", ", ".join(results["files"]))
 
 
 @app.command(
@@ -128,29 +130,29 @@ def fit(job: Job, output: Output = None, force: Force = False, as_json: AsJson =
         "modeclust explore flowers.csv -k 3 --label-column species -o flowers.html --no-open",
     )
 )
-@takes_job
+@with_fit_options
 def explore(
-    job: Job,
+    options: FitOptions,
     output: Page = None,
     force: Force = False,
     no_open: NoOpen = False,
     as_json: AsJson = False,
 ) -> None:
-    """Cluster DATA, and open a page to explore the path of its clusters."""
+    """Cluster DATA, and open a page in the browser to explore the clusters along the path."""
     from modeclust.cli.folder import check_file, report
 
-    page = output or Path(f"{job.stem}-report.html")
+    page = output or Path(f"{options.stem}-report.html")
     if page.suffix.lower() != ".html":
-        raise ValueError(f"a page must end in .html, got {str(page)!r}.")
+        raise ValueError(f"the page must end in .html, got {str(page)!r}.")
     check_file(page, force=force)
-    fitted, told = _fit(job)
+    fitted, results = _fit(options)
     report(fitted).save(page)
-    told["page"] = shown(page)
+    results["page"] = shown(page)
     if as_json:
-        print_json(told)
+        print_json(results)
     else:
-        _print_fit(told)
-        say("written to", page)
+        _print_fit(results)
+        say("wrote", page)
     if not no_open:
         _open(page)
 
@@ -174,94 +176,96 @@ def predict(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the cluster of each row of DATA, by a fitted MODEL."""
+    """Assign each row of DATA to a cluster of MODEL, and write the labels."""
+    from modeclust.cli.fit import parse_columns
     from modeclust.cli.folder import check_file
-    from modeclust.cli.formats import TextFormat
-    from modeclust.cli.job import parse_columns
-    from modeclust.cli.saved import open_model, predict_labels
-    from modeclust.cli.tables import check_ids
+    from modeclust.cli.readers.csv_files import CsvFormat
+    from modeclust.cli.saved_model import open_model, predict_labels
+    from modeclust.cli.writers import check_id_column
 
-    check_ids(output, id_column)
+    check_id_column(output, id_column)
     check_file(output, force=force)
-    sizes = predict_labels(
+    counts = predict_labels(
         open_model(model),
         data,
         output,
         id_column=id_column,
         exclude=parse_columns(exclude, "--exclude") or (),
         stream=stream,
-        text=TextFormat(header, separator, decimal_comma),
+        csv_format=CsvFormat(header, separator, decimal_comma),
     )
     if as_json:
-        print_json({"output": shown(output), "n_rows": sum(sizes), "counts": sizes})
+        print_json({"output": shown(output), "n_rows": sum(counts), "counts": counts})
     else:
-        say(f"{sum(sizes):,} rows, in clusters of", ", ".join(f"{size:,}" for size in sizes))
-        say("written to", output)
+        sizes = ", ".join(f"{count:,}" for count in counts)
+        say(f"{sum(counts):,} rows; cluster sizes: {sizes}")
+        say("wrote", output)
 
 
 @app.command(epilog=_examples("modeclust info iris.modes", "modeclust info model.npz --json"))
 def info(model: Model, as_json: AsJson = False) -> None:
-    """Say what is in a MODEL."""
-    from modeclust.cli.saved import describe_model, open_model
+    """Show the parameters and clusters of MODEL."""
+    from modeclust.cli.saved_model import describe_model, open_model
 
-    told = describe_model(open_model(model))
+    description = describe_model(open_model(model))
     if as_json:
-        print_json(told)
+        print_json(description)
     else:
-        print_info(told)
+        print_info(description)
 
 
 @app.command(epilog=_examples("modeclust demo", "modeclust demo -o demo --no-open"))
 def demo(
     output: Folder = Path("digits-demo"), no_open: NoOpen = False, force: Force = False
 ) -> None:
-    """Cluster handwritten digits, and open the page of what was found."""
+    """Cluster images of handwritten digits, and open a page with the result in the browser."""
     from modeclust.cli.folder import check_folder
     from modeclust.datasets import load_dataset
     from modeclust.estimators.bandwidth import estimate_bandwidth
 
     check_folder(output, force=force)
-    # Well below the neighbour distance, to average only digits that are much alike.
+    # Small enough that each mode averages only similar digits.
     bandwidth = estimate_bandwidth(load_dataset("digits").X, random_state=0) / 3
-    done = _fit_to_folder(Job("digits", 10, bandwidth=repr(float(bandwidth))), output, force=force)
-    _print_fit(done)
-    say("written to", f"{output}:", ", ".join(done["files"]))
-    say("look at", output / "report.html")
+    options = FitOptions("digits", 10, bandwidth=repr(float(bandwidth)))
+    results = _fit_to_folder(options, output, force=force)
+    _print_fit(results)
+    say("wrote", f"{output}:", ", ".join(results["files"]))
+    say("open", output / "report.html", "in a browser to see the result")
     if not no_open:
         _open(output / "report.html")
 
 
-def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
-    from modeclust.cli.job import describe, run
+def _fit(options: FitOptions) -> "tuple[Fit, dict[str, Any]]":
+    from modeclust.cli.fit import describe_fit, fit_data
     from modeclust.estimators.checkpoint import describe_checkpoint
 
-    file = job.checkpoint
+    file = options.checkpoint
     if file is not None and file.exists():
-        tell("note", f"going on from {shown(file)}: {describe_checkpoint(file)}")
+        tell("note", f"resuming from {shown(file)}: {describe_checkpoint(file)}")
     try:
-        fitted = run(job, show_progress=sys.stderr.isatty())
+        fitted = fit_data(options, show_progress=sys.stderr.isatty())
     except KeyboardInterrupt:
         if file is not None and file.exists():
-            tell("note", f"the same command goes on from {shown(file)}")
+            tell("note", f"run the same command to resume from {shown(file)}")
         raise
-    return fitted, describe(fitted)
+    return fitted, describe_fit(fitted)
 
 
-def _fit_to_folder(job: Job, folder: Path, *, force: bool) -> dict[str, Any]:
+def _fit_to_folder(options: FitOptions, folder: Path, *, force: bool) -> dict[str, Any]:
     from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
-    from modeclust.cli.tables import check_ids
+    from modeclust.cli.writers import check_id_column
 
     check_folder(folder, force=force)
-    check_ids(labels_name(job.ending), job.id_column)
-    fitted, told = _fit(job)
+    check_id_column(labels_name(options.ending), options.id_column)
+    fitted, results = _fit(options)
     with swapped_in(folder, force=force) as part:
-        files = write_results(fitted, part, job.ending)
-    return {**told, "folder": shown(folder), "files": files}
+        files = write_results(fitted, part, options.ending)
+    return {**results, "folder": shown(folder), "files": files}
 
 
-def _print_fit(told: dict[str, Any]) -> None:
-    print_fit(told)
-    for warning in told["warnings"]:
+def _print_fit(results: dict[str, Any]) -> None:
+    print_fit(results)
+    for warning in results["warnings"]:
         tell("warning", warning)
 
 
@@ -269,4 +273,4 @@ def _open(page: Path) -> None:
     import webbrowser
 
     if not webbrowser.open(page.resolve().as_uri()):
-        tell("warning", "no browser was found to open the page in")
+        tell("warning", f"no browser was found; open {page} yourself")

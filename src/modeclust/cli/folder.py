@@ -1,4 +1,4 @@
-"""The folder that `fit` writes: whole or not at all, and only over the folder of another fit."""
+"""Output folders: written completely or not at all, and never in place of other files."""
 
 import os
 from collections.abc import Iterator
@@ -10,78 +10,79 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.cli.columns import listed
-from modeclust.cli.formats import WRITERS
-from modeclust.cli.job import Fit
-from modeclust.cli.tables import write_columns, write_labels
+from modeclust.cli.fit import Fit
+from modeclust.cli.readers.files import listed
+from modeclust.cli.writers import WRITERS, write_columns, write_labels
 from modeclust.estimators.saving import write_model
 from modeclust.io.atomic import unused_name
-from modeclust.io.frames import unused_column
 from modeclust.io.model_file import is_document
+from modeclust.path import unused_column
 
 MODEL = "model.npz"
-MOST_PATH_NUMBERS = 5_000_000  # of centroids in path.csv
+MAX_PATH_VALUES = 5_000_000  # larger paths are written without the modes
 LABELS = {f"labels{ending}" for ending in WRITERS}
 FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
-def _is_of_fit(folder: Path) -> bool:
-    """Return whether a folder has a model, and labels as `fit` writes them, in one format."""
+def _is_output_of_fit(folder: Path) -> bool:
+    """Return whether a folder has a model, and labels in at most one format."""
     n_labels = sum((folder / name).exists() for name in LABELS)
     return n_labels <= 1 and is_document(folder / MODEL)
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that must not be replaced, or cannot be made."""
+    """Raise an error if a folder must not be replaced or cannot be created."""
     target = Path(os.path.realpath(folder))
     check_parent(target)
     if not target.exists():
         return
     if not target.is_dir():
-        raise ValueError(f"{str(folder)!r} is a file; name another folder with -o.")
-    if target.samefile(Path.cwd()):  # to replace it would leave the shell in a removed folder
-        raise ValueError("that is the folder you are in; name one inside it with -o.")
+        raise ValueError(f"{str(folder)!r} is a file; choose a folder with -o.")
+    if target.samefile(Path.cwd()):  # replacing it would leave the shell in a deleted folder
+        raise ValueError("the current folder cannot be replaced; choose another one with -o.")
     content = sorted(target.iterdir())
     if foreign := [path.name for path in content if path.is_dir() or path.name not in FILES]:
         raise ValueError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which `fit` did not write; move it "
-            "away or name another folder with -o."
+            f"{str(folder)!r} holds {foreign[0]!r}, which `fit` did not write; move it, "
+            "or choose another folder with -o."
         )
-    # Others may have a file of such a name too.
-    if content and not _is_of_fit(target):
+    # Other programs use some of these names too.
+    if content and not _is_output_of_fit(target):
         raise ValueError(
-            f"{str(folder)!r} holds {listed(path.name for path in content)}, and does not look as "
-            "`fit` leaves it; move what you need away, remove the rest, or name another folder "
-            "with -o."
+            f"{str(folder)!r} holds {listed(path.name for path in content)}, which does not look "
+            f"like the output of `fit`; move or delete the files, or choose another "
+            "folder with -o."
         )
     if content and not force:
         raise ValueError(
-            f"{str(folder)!r} is there already; replace it with --force, or name another with -o."
+            f"{str(folder)!r} already exists; replace it with --force, or choose another folder "
+            "with -o."
         )
 
 
 def check_file(file: Path, *, force: bool) -> None:
-    """Refuse a file that must not be replaced, or cannot be made."""
+    """Raise an error if a file must not be replaced or cannot be created."""
     check_parent(Path(os.path.realpath(file)))
     if file.is_dir():
-        raise ValueError(f"{str(file)!r} is a folder; name a file with -o.")
+        raise ValueError(f"{str(file)!r} is a folder; choose a file with -o.")
     if file.exists() and not force:
         raise ValueError(
-            f"{str(file)!r} is there already; replace it with --force, or name another with -o."
+            f"{str(file)!r} already exists; replace it with --force, or choose another file "
+            "with -o."
         )
 
 
 def check_parent(target: Path) -> None:
-    """Refuse a place in which nothing can be written."""
+    """Raise an error if the parent folder does not exist or is not writable."""
     if not target.parent.is_dir():
-        raise ValueError(f"there is no folder {str(target.parent)!r} to write to; make it first.")
+        raise ValueError(f"there is no folder {str(target.parent)!r}; create it first.")
     if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise ValueError(f"the folder {str(target.parent)!r} is read-only.")
+        raise ValueError(f"the folder {str(target.parent)!r} is not writable.")
 
 
 @contextmanager
 def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
-    """Yield a new folder that takes its place when all of it is written."""
+    """Yield a temporary folder, and move it to `folder` when it is complete."""
     target = Path(os.path.realpath(folder))
     part = unused_name(target)
     try:
@@ -93,8 +94,8 @@ def swapped_in(folder: Path, *, force: bool) -> Iterator[Path]:
         else:
             part.rename(target)
     except OSError as error:
-        # The user knows the folder by the name that it was to have.
-        if error.errno is None:  # as polars raises it
+        # Name the folder that the user asked for instead of the temporary one.
+        if error.errno is None:  # errors of polars
             raise OSError(str(error).replace(str(part), str(folder))) from error
         name = str(folder) if error.filename is None else os.fsdecode(error.filename)
         name = name.replace(str(part), str(folder))
@@ -116,16 +117,16 @@ def _swap(part: Path, target: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder of a fit, but no file that `fit` did not write."""
+    """Delete a folder; fail if it has files that `fit` did not write."""
     for path in list(folder.iterdir()):
-        is_part = path.match(".modeclust-*.part")  # of a file that was being written
+        is_part = path.match(".modeclust-*.part")  # an incomplete file
         if not path.is_dir() and (is_part or path.name in FILES):
             path.unlink()
     folder.rmdir()
 
 
 def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
-    """Write all files of a fit and return their names."""
+    """Write all files of a fit, and return their names."""
     model, table = fit.model, fit.table
     write_model(folder / MODEL, to_save(fit), notes(fit))
     write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
@@ -135,9 +136,9 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
         columns[unused_column(name, columns)] = values
     write_columns(folder / "centers.csv", columns)
     path = model.path_
-    if path.centers.size <= MOST_PATH_NUMBERS:
+    if path.centers.size <= MAX_PATH_VALUES:
         path = replace(path, centers=fit.to_original(path.centers), feature_names=table.columns)
-    else:  # sizes and objectives alone; the model has the rest
+    else:  # only sizes and objectives; the model has the modes
         path = replace(path, centers=path.centers[..., :0], feature_names=[])
     write_columns(folder / "path.csv", path.to_frame("dict"))
     page = report(fit, in_folder=True)
@@ -147,20 +148,18 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
 
 
 def labels_name(ending: str) -> str:
-    """Return the name of the file of labels, in the format of the data."""
-    # What arrays are streamed from is no format for a column.
+    """Return the name of the file of labels: in the format of the data, or else Parquet."""
     return f"labels{ending if ending in WRITERS else '.parquet'}"
 
 
 def report(fit: Fit, *, in_folder: bool = False) -> Any:
-    """Return the report of a fit, alone or in its folder; it shows the data as the model saw it."""
+    """Return the report of a fit. It shows the data as it was clustered, which may be scaled."""
     model, table = fit.model, fit.table
-    told = [*table.notices, *fit.warnings]
+    remarks = [*table.notices, *fit.warnings]
     if fit.scaling is not None:
-        beside = "; those of centers.csv are in the units of the data" if in_folder else ""
-        told.append(
-            f"Columns were scaled to unit variance. Values here are of scaled columns{beside}."
-        )
+        remarks.append("Columns were scaled to unit variance. The values shown are scaled.")
+        if in_folder:
+            remarks[-1] += " The file centers.csv has the modes in the original units."
     return model.report(
         table.X,
         table.labels,
@@ -168,13 +167,13 @@ def report(fit: Fit, *, in_folder: bool = False) -> Any:
         image_shape=table.image_shape,
         feature_names=table.columns,
         title=table.title,
-        notes=told,
+        notes=remarks,
         sample_weight=table.weight,
     )
 
 
 def to_save(fit: Fit) -> Any:
-    """Return the model with what it did not see in the array that it was fitted on."""
+    """Return the model with the column names and the scaling, which it was not fitted with."""
     model, table = copy(fit.model), fit.table
     if table.is_named:
         model.feature_names_in_ = np.array(table.columns, dtype=object)
@@ -185,10 +184,6 @@ def to_save(fit: Fit) -> Any:
 
 
 def notes(fit: Fit) -> dict[str, Any]:
-    """Return what `predict` and `info` need beside the model."""
-    classes = None if fit.commonest is None else [name for name, _ in fit.commonest]
-    return {
-        "data": fit.table.title,
-        "columns": fit.table.columns,
-        "classes": classes,
-    }
+    """Return the notes that `predict` and `info` read besides the model."""
+    classes = None if fit.common_classes is None else [name for name, _ in fit.common_classes]
+    return {"data": fit.table.title, "columns": fit.table.columns, "classes": classes}

@@ -1,26 +1,30 @@
-"""The options of the commands. What is imported here must not slow down `--help`."""
+"""The options of the commands. Imports here must be fast, because `--help` needs them."""
 
 import inspect
 import os
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from modeclust.cli.readers.files import ENDINGS, ending_of, split_container
 from modeclust.data.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
-ENDINGS = (
-    *(".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".arrow", ".ipc"),
-    *(".npy", ".npz", ".mtx", ".mtx.gz", ".zarr", ".h5", ".hdf5"),
-)
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
+
+# Options in groups, under a heading in the help.
+clustering_option = partial(typer.Option, rich_help_panel="Clustering")
+column_option = partial(typer.Option, rich_help_panel="Columns")
+reading_option = partial(typer.Option, rich_help_panel="Reading")
+output_option = partial(typer.Option, rich_help_panel="Output")
 
 
 class Kernel(StrEnum):
-    """The kernels by name."""
+    """The names of the kernels."""
 
     gaussian = "gaussian"
     epanechnikov = "epanechnikov"
@@ -29,7 +33,7 @@ class Kernel(StrEnum):
 
 
 def complete_data(incomplete: str) -> Iterator[str]:
-    """Yield names of built-in data and of files that begin so."""
+    """Yield the built-in datasets and the files that start with the given text."""
     yield from (name for name in BUILT_IN if name.startswith(incomplete))
     folder, slash, start = incomplete.rpartition("/")
     for path in Path(folder + slash).glob(f"{start}*"):
@@ -37,58 +41,64 @@ def complete_data(incomplete: str) -> Iterator[str]:
 
 
 def complete_bandwidth(incomplete: str) -> Iterator[str]:
-    """Yield rules that begin so."""
+    """Yield the bandwidth rules that start with the given text."""
     yield from (name for name in BANDWIDTHS if name.startswith(incomplete))
 
 
 def check_name(data: str) -> None:
-    """Refuse what is neither built-in data nor looks like a file."""
-    from modeclust.cli.streams import container_of
+    """Raise an error if DATA is neither a built-in dataset nor the name of a file."""
     from modeclust.datasets import load_dataset
 
-    path, within = container_of(Path(data))
-    if not data or ("." not in path.name and not within and not path.exists()):
-        load_dataset(data)  # raises, naming those that there are
+    path, array = split_container(Path(data))
+    if not data or ("." not in path.name and not array and not path.exists()):
+        load_dataset(data)  # raises an error that lists the built-in datasets
 
 
 Stream = Annotated[
     bool | None,
-    typer.Option(
+    reading_option(
         "--stream/--no-stream",
-        show_default=f"where the numbers take more than {SHARE_TO_READ:.0%} of memory",
-        help="Go over Parquet, Zarr, HDF5 or npy data in chunks, and do not read it at once.",
+        show_default=f"if the data takes more than {SHARE_TO_READ:.0%} of memory",
+        help="Read Parquet, Zarr, HDF5 or npy data in chunks instead of loading it into memory.",
     ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option(
+    reading_option(
         "--header/--no-header",
-        show_default="names, unless they are numbers",
-        help="Whether the first line of csv or tsv names the columns.",
+        show_default="header, unless the line is numbers",
+        help="Whether the first line of a csv or tsv file has the column names.",
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(
+    reading_option(
         metavar="CHAR",
-        show_default="comma, tab in tsv",
-        help="What separates the fields of csv or tsv, e.g. ';'.",
+        show_default="comma for csv, tab for tsv",
+        help="Field separator of a csv or tsv file, e.g. ';'.",
     ),
 ]
 DecimalComma = Annotated[
-    bool, typer.Option("--decimal-comma", help="In csv or tsv, 2,5 is two and a half.")
+    bool,
+    reading_option("--decimal-comma", help="Read 2,5 in a csv or tsv file as the number 2.5."),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(help="Column that tells rows apart: it is no feature, but beside the labels."),
+    column_option(
+        metavar="NAME",
+        help="Column of row ids. It is not a feature; it is written next to the labels.",
+    ),
 ]
 Exclude = Annotated[
-    str | None, typer.Option(help="Columns to leave out, e.g. id,date, and use all others.")
+    str | None,
+    column_option(
+        metavar="NAMES", help="Columns to ignore, e.g. id,date. All others are features."
+    ),
 ]
 
 
-class Job(NamedTuple):
-    """What the user asks of `fit` and `explore`, as it was typed."""
+class FitOptions(NamedTuple):
+    """The options that `fit` and `explore` share, as the user typed them."""
 
     data: Annotated[
         str,
@@ -96,43 +106,61 @@ class Job(NamedTuple):
             metavar="DATA",
             show_default=False,
             autocompletion=complete_data,
-            help=f"A file that ends in one of {', '.join(ENDINGS)} (big.h5/images is the array "
-            "images in it), a folder of Parquet files, or built-in data: "
+            help=f"A file that ends in one of {', '.join(ENDINGS)}; an array in a Zarr or HDF5 "
+            "file, e.g. big.h5/images; a folder of Parquet files; or a built-in dataset: "
             f"{', '.join(BUILT_IN)}.",
         ),
     ]
     n_clusters: Annotated[
         int,
-        typer.Option("-k", "--clusters", min=1, show_default=False, help="Number of clusters."),
+        clustering_option(
+            "-k", "--clusters", metavar="K", min=1, show_default=False, help="Number of clusters."
+        ),
     ]
     bandwidth: Annotated[
         str,
-        typer.Option(
+        clustering_option(
+            metavar="NUMBER|RULE",
             autocompletion=complete_bandwidth,
-            help="A number, a rule (knn, silverman, scott, likelihood), a part of one (knn/3), or "
-            "inf for K-means. With --standardize a number is a distance between scaled rows.",
+            help="Target bandwidth: a number; a rule (knn, silverman, scott, likelihood); a "
+            "fraction of a rule, e.g. knn/3; or inf for K-means. With --standardize, a number "
+            "refers to the scaled columns.",
         ),
     ] = "knn"
     kernel: Annotated[
-        Kernel, typer.Option(metavar="KERNEL", help=f"One of {', '.join(Kernel)}.")
+        Kernel,
+        clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
     ] = Kernel.gaussian
     adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Give each row a bandwidth of its own.")
+        bool,
+        clustering_option("--adaptive", help="Use a separate bandwidth for each row."),
     ] = False
     columns: Annotated[
-        str | None, typer.Option(help="Columns to use, e.g. height,width; x0,x1 of arrays.")
+        str | None,
+        column_option(
+            metavar="NAMES",
+            show_default="all",
+            help="Columns to use as features, e.g. height,width. The columns of arrays are named "
+            "x0, x1, ...",
+        ),
     ] = None
     exclude: Exclude = None
     label_column: Annotated[
-        str | None, typer.Option(help="Column of classes, to compare the clusters with.")
+        str | None,
+        column_option(
+            metavar="NAME", help="Column of known classes, to compare the clusters with."
+        ),
     ] = None
-    weight_column: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
+    weight_column: Annotated[
+        str | None,
+        column_option(metavar="NAME", help="Column of sample weights."),
+    ] = None
     id_column: IdColumn = None
     standardize: Annotated[
         bool,
-        typer.Option(
+        clustering_option(
             "--standardize",
-            help="Scale columns to zero mean and unit variance; sparse data is not centred.",
+            help="Scale columns to zero mean and unit variance. Sparse data is not centered.",
         ),
     ] = False
     stream: Stream = None
@@ -140,37 +168,52 @@ class Job(NamedTuple):
     separator: Separator = None
     decimal_comma: DecimalComma = False
     image: Annotated[
-        str | None, typer.Option(metavar="HxW", help="Show rows as images, e.g. of 28x28 pixels.")
+        str | None,
+        output_option(
+            metavar="HxW", help="Show rows as images of this height and width, e.g. 28x28."
+        ),
     ] = None
     n_bandwidths: Annotated[
-        int, typer.Option(min=1, help="Bandwidths from K-means to the target.")
+        int,
+        clustering_option(
+            metavar="N", min=1, help="Number of bandwidths from K-means to the target."
+        ),
     ] = 20
     n_init: Annotated[
-        int, typer.Option(min=1, help="K-means runs, of which the best is followed.")
+        int,
+        clustering_option(
+            metavar="N",
+            min=1,
+            help="Number of K-means runs; the one with the lowest inertia starts the path.",
+        ),
     ] = 10
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random numbers.")] = 0
+    seed: Annotated[
+        int,
+        clustering_option(
+            metavar="N", min=0, max=2**32 - 1, help="Seed of the random number generator."
+        ),
+    ] = 0
     jobs: Annotated[
-        int | None, typer.Option(show_default="all cores", help="Number of threads.")
+        int | None,
+        clustering_option(metavar="N", show_default="all cores", help="Number of threads."),
     ] = None
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        clustering_option(
             metavar="FILE",
-            help="Keep in this file how far the fit is; after an interruption, the same command "
-            "goes on from there.",
+            help="File in which progress is saved. After an interruption, run the same command "
+            "to resume.",
         ),
     ] = None
 
     @property
     def is_built_in(self) -> bool:
-        """Return whether the data comes with the library."""
+        """Whether the data is a built-in dataset."""
         return self.data in BUILT_IN
 
     @property
     def ending(self) -> str:
-        """Return the ending of the data, that of csv for built-in data."""
-        from modeclust.cli.formats import ending_of
-
+        """The ending of the data file, or .csv for a built-in dataset."""
         if self.is_built_in:
             return ".csv"
         check_name(self.data)
@@ -178,30 +221,30 @@ class Job(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """Return the name of the data without folder and ending."""
+        """The name of the data without folder and ending."""
         if self.is_built_in:
             return self.data
         name, ending = Path(os.path.abspath(self.data)).name, self.ending  # noqa: PTH100
         return name[: -len(ending)] if name.lower().endswith(ending) else name
 
 
-def takes_job(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a job, in place of its first parameter."""
+def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the first parameter of a command, a `FitOptions`, by the options in it."""
     shared = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=Job._field_defaults.get(name, inspect.Parameter.empty),
+            default=FitOptions._field_defaults.get(name, inspect.Parameter.empty),
             annotation=annotation,
         )
-        for name, annotation in Job.__annotations__.items()
+        for name, annotation in FitOptions.__annotations__.items()
     ]
     _, *own = inspect.signature(command).parameters.values()
     parameters = [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
 
-    def run(**options: Any) -> None:
-        job = Job(**{name: options.pop(name) for name in Job._fields})
-        command(job, **options)
+    def run(**values: Any) -> None:
+        options = FitOptions(**{name: values.pop(name) for name in FitOptions._fields})
+        command(options, **values)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -211,29 +254,41 @@ def takes_job(command: Callable[..., None]) -> Callable[..., None]:
 
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "-o", "--output", metavar="DIR", help="The folder to write, by default named after DATA."
+    output_option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        show_default="DATA.modes, without the ending of DATA",
+        help="Folder to write.",
     ),
 ]
-Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")]
+Folder = Annotated[
+    Path,
+    output_option("-o", "--output", metavar="DIR", help="Folder to write."),
+]
 Page = Annotated[
     Path | None,
-    typer.Option(
-        "-o", "--output", metavar="FILE", help="The page to write, by default named after DATA."
+    output_option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        show_default="DATA-report.html, without the ending of DATA",
+        help="HTML page to write.",
     ),
 ]
 Labels = Annotated[
     Path,
-    typer.Option(
-        "-o", "--output", metavar="FILE", help="The labels to write; the ending says the format."
+    output_option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="File of labels to write. Its ending determines the format.",
     ),
 ]
 Model = Annotated[
     Path,
     typer.Argument(
-        metavar="MODEL",
-        show_default=False,
-        help="The file of a model, or the folder that fit wrote.",
+        metavar="MODEL", show_default=False, help="A model file, or the output folder of fit."
     ),
 ]
 NewData = Annotated[
@@ -242,9 +297,18 @@ NewData = Annotated[
         metavar="DATA",
         show_default=False,
         autocompletion=complete_data,
-        help="Data as for fit, with at least the columns of the model.",
+        help="Data in any format that fit reads, with all columns that the model was fitted on.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what was written before.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open the page in the browser.")]
+Force = Annotated[
+    bool,
+    output_option("--force", help="Replace existing output of this command."),
+]
+AsJson = Annotated[
+    bool,
+    output_option("--json", help="Print the results as one JSON object."),
+]
+NoOpen = Annotated[
+    bool,
+    output_option("--no-open", help="Do not open the page in the browser."),
+]

@@ -1,4 +1,4 @@
-"""What the commands print: results on the standard output, all else on the error output."""
+"""Printing: results on the standard output, everything else on the standard error."""
 
 import json
 import math
@@ -13,51 +13,54 @@ from rich.progress import Progress as Bars
 from rich.table import Table as Grid
 from rich.text import Text
 
-# In which extra a package is, where not in that of the command line.
+# The extra that installs a package, if it is not `cli`.
 EXTRAS = {
     "matplotlib": "plot",
     "dask": "dask",
     "zarr": "zarr",
     "h5py": "hdf5",
 }
-# What the library says, to those who type: parameters are options.
-WORDS = [
-    (re.compile(pattern), words)
-    for pattern, words in (
+# Names in messages of the library, and the options that they stand for.
+OPTION_NAMES = [
+    (re.compile(pattern), option)
+    for pattern, option in (
         (r"\bn_clusters\b", "--clusters"),
         (r"\bn_bandwidths\b", "--n-bandwidths"),
         (r"\bn_init\b", "--n-init"),
         (r"\bn_jobs\b", "--jobs"),
         (r"\brandom_state\b", "--seed"),
         (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
-        (r"\b(bandwidth|kernel|adaptive|checkpoint)=", r"--\1="),  # without a sign they are words
-        (r"\brows of X(, n_samples=)?", lambda found: "rows, " if found[1] else "rows"),
+        (
+            r"\b(bandwidth|kernel|adaptive|checkpoint)=",
+            r"--\1=",
+        ),  # without "=" they are plain words
+        (r"\brows of X(, n_samples=)?", lambda match: "rows, " if match[1] else "rows"),
         (r"\bNone or -1\b", "-1"),
         (r"\bnp\.inf( to KModes)?\b", "inf"),
     )
 ]
-MOST_CLUSTERS, MOST_PAIRS, MOST_VALUES = 50, 10, 20
+MAX_CLUSTERS, MAX_PAIRS, MAX_VALUES = 50, 10, 20
 
 
 def clean(text: Any) -> str:
-    """Return text of one line that cannot steer a terminal."""
+    """Return text in one line, with control characters escaped."""
     joined = " ".join(str(text).split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in joined)
 
 
 def say(*words: Any, error: bool = False, style: str = "") -> None:
-    """Print one line, literally."""
+    """Print one line without interpreting markup."""
     console(error=error).print(Text(clean(" ".join(str(word) for word in words)), style=style))
 
 
 def tell(kind: str, message: Any) -> None:
-    """Print one line of an error or a warning."""
+    """Print an error, a warning or a note in one line."""
     color = "bold red" if kind == "error" else "yellow"
     console(error=True).print(Text.assemble((f"{kind}:", color), " ", clean(message)))
 
 
 def console(*, error: bool = False) -> Console:
-    """Return what prints to the streams of this moment, long lines as they are."""
+    """Return a console for the current standard output or error, which does not wrap lines."""
     return Console(stderr=error, soft_wrap=True, markup=False, emoji=False, highlight=False)
 
 
@@ -67,7 +70,7 @@ def print_json(value: Any) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value with None for numbers that JSON does not know."""
+    """Return a value with None in place of NaN and infinity, which JSON does not have."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -76,7 +79,7 @@ def _finite(value: Any) -> Any:
 
 
 def reason(error: BaseException) -> str:
-    """Return what an error says, in the user's words."""
+    """Return the message of an error, in terms of the command line."""
     if isinstance(error, OSError) and error.strerror:
         name = "" if error.filename is None else f"{os.fsdecode(error.filename)!r}: "
         return f"{name}{error.strerror}"
@@ -86,46 +89,45 @@ def reason(error: BaseException) -> str:
         package = error.name.partition(".")[0]
         extra = EXTRAS.get(package, "cli")
         return f"{package} is not installed; pip install 'modeclust[{extra}]'"
-    from modeclust.cli.columns import TableError
+    from modeclust.cli.readers.files import TableError
 
-    if isinstance(error, TableError):  # which is of files, and may quote what is in them
+    if isinstance(error, TableError):  # may quote names from the file
         return str(error)
-    return in_options(str(error)) or type(error).__name__
+    return use_option_names(str(error)) or type(error).__name__
 
 
-def in_options(text: str) -> str:
-    """Return what the library says of its parameters, said of the options; quotes stay."""
-    said, *others = re.split("('[^']*')", text)
-    for pattern, words in WORDS:
-        said = pattern.sub(words, said)
-    return said + (others[0] + in_options("".join(others[1:])) if others else "")
+def use_option_names(text: str) -> str:
+    """Replace the names of parameters by those of options, except in quotes."""
+    start, *others = re.split("('[^']*')", text)
+    for pattern, option in OPTION_NAMES:
+        start = pattern.sub(option, start)
+    return start + (others[0] + use_option_names("".join(others[1:])) if others else "")
 
 
-def print_fit(told: dict[str, Any]) -> None:
-    """Print what `describe` returns."""
-    rule = f" ({told['rule']})" if told["rule"] else ""
-    scaled = ", standardized" if told["standardized"] else ""
-    say(
-        f"{told['data']}: {told['n_rows']:,} rows x {told['n_features']:,} features{scaled}",
-        style="bold",
-    )
-    say(f"bandwidth {_bandwidth(told)}{rule}, objective {told['objective']:.4f}")
-    print_clusters(told["clusters"])
-    if pairs := told["redundant"]:
-        first = ", ".join(f"{i} and {j}" for i, j in pairs[:MOST_PAIRS])
-        more = f" and {len(pairs) - MOST_PAIRS} more pairs" if len(pairs) > MOST_PAIRS else ""
-        say(f"redundant (no dip of the density between them): {first}{more}")
+def print_fit(results: dict[str, Any]) -> None:
+    """Print the results that `describe_fit` returns."""
+    scaled = ", standardized" if results["standardized"] else ""
+    size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
+    say(f"{results['data']}: {size}{scaled}", style="bold")
+    rule = f" ({results['rule']})" if results["rule"] else ""
+    bandwidth = f"{_format_bandwidth(results['bandwidth'])}{rule}"
+    say(f"bandwidth {bandwidth}, objective {results['objective']:.4f}")
+    print_clusters(results["clusters"])
+    if pairs := results["redundant"]:
+        first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])
+        more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""
+        say(f"redundant clusters (no dip in density between them): {first}{more}")
 
 
 def print_clusters(clusters: list[dict[str, Any]]) -> None:
-    """Print one line for each cluster."""
+    """Print a table with one line for each cluster."""
     grid = Grid(box=None, header_style="dim", pad_edge=False)
     has_classes = "class" in clusters[0]
-    for name in ("cluster", "size", "exemplar row\n(from 0)", "moved since K-means"):
+    for name in ("cluster", "size", "exemplar row\n(from 0)", "moved from\nK-means mean"):
         grid.add_column(name, justify="right", no_wrap=True)
     if has_classes:
-        grid.add_column("commonest class", overflow="fold")
-    for cluster in clusters[:MOST_CLUSTERS]:
+        grid.add_column("most common class", overflow="fold")
+    for cluster in clusters[:MAX_CLUSTERS]:
         exemplar = cluster["exemplar"]
         cells = [
             str(cluster["cluster"]),
@@ -138,42 +140,41 @@ def print_clusters(clusters: list[dict[str, Any]]) -> None:
             cells.append(f"{clean(cluster['class'])}, {cluster['share']:.0%}" if known else "")
         grid.add_row(*(Text(cell) for cell in cells))
     console().print(grid, soft_wrap=False)
-    if len(clusters) > MOST_CLUSTERS:
-        say(f"... and {len(clusters) - MOST_CLUSTERS} more clusters")
+    if len(clusters) > MAX_CLUSTERS:
+        say(f"... and {len(clusters) - MAX_CLUSTERS} more clusters")
 
 
-def print_info(told: dict[str, Any]) -> None:
+def print_info(info: dict[str, Any]) -> None:
     """Print what `describe_model` returns."""
-    say(f"{told['class']} of modeclust {told['version']}", style="bold")
-    if told["data"]:
-        say(f"data: {told['data']}")
-    say(f"fitted on {told['n_rows']:,} rows x {told['n_features']:,} features")
-    if told["columns"]:
-        say(f"columns: {_some(told['columns'])}")
-    if told["scales"]:
-        means = "" if told["means"] is None else f" less means {_some(told['means'])}"
-        say(f"standardized: columns{means} over scales {_some(told['scales'])}")
-    say(f"bandwidth: {_bandwidth(told)}")
-    say(f"{told['n_clusters']} clusters of {_some(told['counts'])} rows")
-    if told["classes"]:
-        say(f"commonest classes: {_some(told['classes'])}")
-    say(f"parameters: {', '.join(f'{k}={v!r}' for k, v in told['parameters'].items())}")
+    say(f"{info['class']} model, saved by modeclust {info['version']}", style="bold")
+    if info["data"]:
+        say(f"data: {info['data']}")
+    say(f"fitted on {info['n_rows']:,} rows x {info['n_features']:,} features")
+    if info["columns"]:
+        say(f"columns: {_format_values(info['columns'])}")
+    if info["scales"]:
+        means = "" if info["means"] is None else f"means {_format_values(info['means'])}; "
+        say(f"standardized: {means}standard deviations {_format_values(info['scales'])}")
+    say(f"bandwidth: {_format_bandwidth(info['bandwidth'])}")
+    say(f"clusters: {info['n_clusters']}, with {_format_values(info['counts'])} rows")
+    if info["classes"]:
+        say(f"most common classes: {_format_values(info['classes'])}")
+    say(f"parameters: {', '.join(f'{k}={v!r}' for k, v in info['parameters'].items())}")
 
 
-def _bandwidth(told: dict[str, Any]) -> str:
-    bandwidth = told["bandwidth"]
+def _format_bandwidth(bandwidth: float | None) -> str:
     return "infinite (K-means)" if bandwidth is None else f"{bandwidth:.4g}"
 
 
-def _some(values: list[Any]) -> str:
-    """Return values as text, of which a long list is cut."""
-    shown = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in values[:MOST_VALUES]]
-    more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
+def _format_values(values: list[Any]) -> str:
+    """Return the first values as text."""
+    shown = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in values[:MAX_VALUES]]
+    more = f" and {len(values) - MAX_VALUES} more" if len(values) > MAX_VALUES else ""
     return ", ".join(shown) + more
 
 
 class Progress:
-    """How far a fit is, as bars on a terminal: a callback for scikit-learn's estimators."""
+    """Progress bars of a fit, as a callback for scikit-learn's estimators."""
 
     def __init__(self) -> None:
         self._bars = Bars(
@@ -187,7 +188,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._bars.start()
-        # Before the first stage there is the bandwidth to estimate.
+        # The bandwidth is estimated before the first stage.
         self._stages["prepare"] = self._bars.add_task("prepare", total=None)
         return self
 
@@ -195,20 +196,20 @@ class Progress:
         self._bars.stop()
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Begin a fit."""
+        """Remove the bar that is shown before the first stage."""
         self._bars.remove_task(self._stages.pop("prepare"))
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Show a bar for each stage."""
+        """Add a bar for each stage."""
         if context.parent is not None and context.max_subtasks:
             name = context.task_name
             self._stages[name] = self._bars.add_task(name, total=context.max_subtasks)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Move the bar of the stage that a step belongs to."""
+        """Advance the bar of the current stage."""
         stage = self._stages.get(context.parent.task_name) if context.parent else None
         if stage is not None:
             self._bars.advance(stage)
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """End a fit."""
+        """Do nothing; the bars stop when the context ends."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 from modeclust.data.reading import is_sparse
-from modeclust.io.frames import to_frame
 
 Doubles = npt.NDArray[np.float64]
 
@@ -54,9 +54,10 @@ class Scaling:
         """
         if hasattr(X, "map_partitions"):
             return X.map_partitions(self.transform)
-        if hasattr(X, "columns"):
-            columns = zip(X.columns, self.transform(X.to_numpy()).T, strict=True)
-            return to_frame(dict(columns), type(X).__module__.partition(".")[0])
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame):
+            scaled = zip(frame.columns, self.transform(frame.to_numpy()).T, strict=True)
+            return nw.from_dict(dict(scaled), backend=frame.implementation).to_native()
         X = self._checked(X)
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         scale: Any = self.scale.astype(dtype)

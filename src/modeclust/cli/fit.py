@@ -1,4 +1,4 @@
-"""What `fit` and `explore` do: read data, scale it, cluster it, describe the clusters."""
+"""What `fit` and `explore` do: read the data, scale it, cluster it and describe the clusters."""
 
 import csv
 import math
@@ -14,17 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.columns import in_blocks
-from modeclust.cli.formats import AS_SEEN, TextFormat
-from modeclust.cli.options import BUILT_IN, Job, check_name
-from modeclust.cli.printing import Progress, in_options, tell
-from modeclust.cli.tables import (
-    Table,
-    check_distinct,
-    check_present,
-    chosen_columns,
-    read_table,
-)
+from modeclust.cli.options import BUILT_IN, FitOptions, check_name
+from modeclust.cli.printing import Progress, tell, use_option_names
+from modeclust.cli.readers.checks import check_distinct, check_present, choose_columns
+from modeclust.cli.readers.columns import iterate_blocks
+from modeclust.cli.readers.csv_files import DETECT, CsvFormat
+from modeclust.cli.readers.table import Table, read_table
 from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
@@ -32,60 +27,60 @@ from modeclust.estimators.scaling import Scaling
 from modeclust.plotting.exemplars import lengths
 from modeclust.solvers.bandwidth import RULES, parse_rule
 
-NUMBERS_LOOKED_AT = 2**20
-MOST_UNEVEN = 100
+MAX_VALUES_TO_COMPARE = 2**20
+MAX_SCALE_RATIO = 100
 
 
 class Fit(NamedTuple):
-    """A fitted model, and the data as the model saw it."""
+    """A fitted model and the data that it was fitted on."""
 
     model: KModes
     table: Table
     scaling: Scaling | None
     warnings: list[str]
-    # The commonest class of each cluster and its share of the rows, where there are classes.
-    commonest: "list[tuple[str | None, float | None]] | None"
+    # Most common class of each cluster and its share of the rows, if there is a label column.
+    common_classes: "list[tuple[str | None, float | None]] | None"
 
     def to_original(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return centroids in the units of the data."""
+        """Return modes in the units of the data."""
         return centers if self.scaling is None else self.scaling.inverse_transform(centers)
 
 
-def run(job: Job, *, show_progress: bool) -> Fit:
-    """Read the data of a job and cluster it."""
-    bandwidth, image_shape = parse_bandwidth(job.bandwidth), parse_image(job.image)
-    columns, exclude = parse_columns(job.columns), parse_columns(job.exclude, "--exclude")
+def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
+    """Read the data and cluster it."""
+    bandwidth, image_shape = parse_bandwidth(options.bandwidth), parse_image(options.image)
+    columns, exclude = parse_columns(options.columns), parse_columns(options.exclude, "--exclude")
     table = read_data(
-        job.data,
+        options.data,
         columns,
-        job.label_column,
-        job.weight_column,
-        job.id_column,
+        options.label_column,
+        options.weight_column,
+        options.id_column,
         exclude=exclude or (),
-        stream=job.stream,
-        text=TextFormat(job.header, job.separator, job.decimal_comma),
+        stream=options.stream,
+        csv_format=CsvFormat(options.header, options.separator, options.decimal_comma),
     )
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
-    _check_image(table)
-    if not job.standardize and (hint := uneven_scales(table)):
+    _check_image_shape(table)
+    if not options.standardize and (hint := compare_scales(table)):
         tell("note", hint)
         table = table._replace(notices=(*table.notices, hint))
-    scaling = scaling_of(table.X, table.weight) if job.standardize else None
+    scaling = fit_scaling(table.X, table.weight) if options.standardize else None
     if scaling is not None:
         table = table._replace(X=scaling.transform(table.X))
     model = KModes(
-        job.n_clusters,
+        options.n_clusters,
         bandwidth=bandwidth,
-        kernel=str(job.kernel),
-        adaptive=job.adaptive,
-        n_bandwidths=job.n_bandwidths,
-        n_init=job.n_init,
-        random_state=job.seed,
-        n_jobs=job.jobs,
-        checkpoint=job.checkpoint,
+        kernel=str(options.kernel),
+        adaptive=options.adaptive,
+        n_bandwidths=options.n_bandwidths,
+        n_init=options.n_init,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        checkpoint=options.checkpoint,
     )
-    with warnings.catch_warnings(record=True) as caught, threads(job.jobs):
+    with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
         if show_progress:
             with Progress() as progress:
@@ -94,31 +89,32 @@ def run(job: Job, *, show_progress: bool) -> Fit:
         else:
             model.fit(table.X, sample_weight=table.weight)
         model.labels_ = np.asarray(model.labels_)
-        classes = None if table.labels is None else commonest(model, table.labels)
-    told = dict.fromkeys(in_options(str(warning.message)) for warning in caught)
-    return Fit(model, table, scaling, list(told), classes)
+        classes = None if table.labels is None else most_common_classes(model, table.labels)
+    messages = dict.fromkeys(use_option_names(str(warning.message)) for warning in caught)
+    return Fit(model, table, scaling, list(messages), classes)
 
 
-def scaling_of(X: Any, weight: Any) -> Scaling:
-    """Return the scaling that suits rows; constant columns keep their scale."""
+def fit_scaling(X: Any, weight: Any) -> Scaling:
+    """Return the scaling to zero mean and unit variance; constant columns are not scaled."""
     scaler = StandardScaler(with_mean=not is_sparse(X))
-    for rows, own in in_blocks(X, weight):
-        if own is None or own.any():
-            scaler.partial_fit(rows, sample_weight=own)
-    if not hasattr(scaler, "scale_"):  # as `fit` would say of them
+    for rows, row_weight in iterate_blocks(X, weight):
+        if row_weight is None or row_weight.any():
+            scaler.partial_fit(rows, sample_weight=row_weight)
+    if not hasattr(scaler, "scale_"):  # the same message as `KModes.fit`
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return Scaling(None if is_sparse(X) else scaler.mean_, scaler.scale_)
 
 
-def uneven_scales(table: Table) -> str | None:
-    """Return a hint where a column varies far more than others, by the first rows; None elsewhere.
+def compare_scales(table: Table) -> str | None:
+    """Return a hint if one column varies far more than the others, judged by the first rows.
 
-    A few columns that hardly vary are none: pixels at the edge of images are so. Nor are sparse
-    rows, such as counts of words, of which most are rare.
+    The lower quartile of the standard deviations is compared with the highest, because a few
+    columns may vary little, such as pixels at the edge of images. Sparse rows, such as word
+    counts, are not compared.
     """
     if is_sparse(table.X) or table.image_shape is not None:
         return None
-    rows = table.X[: max(2, NUMBERS_LOOKED_AT // len(table.columns))]
+    rows = table.X[: max(2, MAX_VALUES_TO_COMPARE // len(table.columns))]
     with np.errstate(over="ignore", invalid="ignore"):
         spread = np.asarray(rows).astype(np.float64).std(axis=0)
     varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
@@ -126,12 +122,12 @@ def uneven_scales(table: Table) -> str | None:
         return None
     order = varying[np.argsort(spread[varying])]
     low, high = order[(len(order) - 1) // 4], order[-1]
-    if spread[high] <= MOST_UNEVEN * spread[low]:
+    if spread[high] <= MAX_SCALE_RATIO * spread[low]:
         return None
     return (
         f"columns differ in scale: {table.columns[high]!r} varies "
-        f"{spread[high] / spread[low]:,.0f} times as much as {table.columns[low]!r} and counts for "
-        "more; --standardize scales them alike"
+        f"{spread[high] / spread[low]:,.0f} times as much as {table.columns[low]!r} and dominates "
+        "the distances; consider --standardize"
     )
 
 
@@ -146,8 +142,8 @@ def parse_bandwidth(text: str) -> float | str:
         bandwidth = math.nan
     if not bandwidth > 0:
         raise ValueError(
-            f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a part of one "
-            f"such as knn/3, got {text!r}."
+            f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a fraction such "
+            f"as knn/3, got {text!r}."
         )
     return bandwidth
 
@@ -163,7 +159,7 @@ def parse_image(text: str | None) -> tuple[int, int] | None:
 
 
 def parse_columns(text: str | None, option: str = "--columns") -> list[str] | None:
-    """Return the names in a comma separated list; a name with a comma is in quotes."""
+    """Return the names in a comma-separated list. Names that contain a comma are quoted."""
     if text is None:
         return None
     names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
@@ -181,9 +177,9 @@ def read_data(
     *,
     exclude: Sequence[str] = (),
     stream: bool | None = None,
-    text: TextFormat = AS_SEEN,
+    csv_format: CsvFormat = DETECT,
 ) -> Table:
-    """Return the data of a name: a file, or built-in data."""
+    """Read a data file, or load a built-in dataset."""
     if data not in BUILT_IN:
         check_name(data)
         return read_table(
@@ -194,36 +190,42 @@ def read_data(
             id_column,
             exclude=exclude,
             stream=stream,
-            text=text,
+            csv_format=csv_format,
             note=partial(tell, "note"),
         )
-    if text.options:
-        raise ValueError(f"Built-in data such as {data!r} is no text; leave out {text.options[0]}.")
+    if csv_format.options:
+        raise ValueError(
+            f"{csv_format.options[0]} applies only to text files, got the built-in dataset "
+            f"{data!r}; remove the option."
+        )
     if stream:
-        raise ValueError(f"Built-in data such as {data!r} is in memory; leave out --stream.")
+        raise ValueError(
+            f"--stream applies only to files, got the built-in dataset {data!r}; remove the option."
+        )
     if not label_column is weight_column is id_column is None:
         raise ValueError(
-            f"Built-in data such as {data!r} has no columns of labels, weights or ids."
+            f"The built-in dataset {data!r} has no columns of labels, weights or ids; remove "
+            "--label-column, --weight-column and --id-column."
         )
-    found = load_dataset(data)
+    dataset = load_dataset(data)
     table = Table(
-        found.X,
-        found.feature_names,
-        found.y,
-        image_shape=found.image_shape,
-        title=found.title,
-        is_named=False,  # as `load_dataset` gives it in Python
+        dataset.X,
+        dataset.feature_names,
+        dataset.y,
+        image_shape=dataset.image_shape,
+        title=dataset.title,
+        is_named=False,  # `load_dataset` returns arrays
     )
     check_distinct(columns or (), exclude=exclude)
     check_present([*(columns or ()), *exclude], table.columns, data)
-    columns = chosen_columns(columns, table.columns, exclude, data)
+    columns = choose_columns(columns, table.columns, exclude, data)
     if columns == table.columns:
         return table
-    chosen = [table.columns.index(name) for name in columns]
-    return table._replace(X=found.X[:, chosen], columns=columns, image_shape=None)
+    indices = [table.columns.index(name) for name in columns]
+    return table._replace(X=dataset.X[:, indices], columns=columns, image_shape=None)
 
 
-def _check_image(table: Table) -> None:
+def _check_image_shape(table: Table) -> None:
     shape, n_features = table.image_shape, len(table.columns)
     if shape is not None and math.prod(shape) != n_features:
         raise ValueError(
@@ -231,8 +233,8 @@ def _check_image(table: Table) -> None:
         )
 
 
-def describe(fit: Fit) -> dict[str, Any]:
-    """Return what there is to say of a fit, as JSON knows it."""
+def describe_fit(fit: Fit) -> dict[str, Any]:
+    """Return the results of a fit as values that JSON can hold."""
     model, table = fit.model, fit.table
     moved = lengths(model.cluster_centers_.astype(np.float64) - model.path_.centers[0])
     clusters: list[dict[str, Any]] = [
@@ -244,8 +246,8 @@ def describe(fit: Fit) -> dict[str, Any]:
         }
         for k in range(len(moved))
     ]
-    if fit.commonest is not None:
-        for cluster, (name, share) in zip(clusters, fit.commonest, strict=True):
+    if fit.common_classes is not None:
+        for cluster, (name, share) in zip(clusters, fit.common_classes, strict=True):
             cluster.update({"class": name, "share": share})
     is_kmeans = math.isinf(model.bandwidth_)
     return {
@@ -267,21 +269,21 @@ def describe(fit: Fit) -> dict[str, Any]:
     }
 
 
-def commonest(model: KModes, classes: Any) -> list[tuple[str | None, float | None]]:
-    """Return the commonest class of each cluster and its share of the rows."""
-    counts: list[Counter[Any]] = [Counter() for _ in model.counts_]
-    first = 0
-    for (own,) in in_blocks(classes):
-        labels = model.labels_[first : first + len(own)]
-        for k, counter in enumerate(counts):
-            counter.update(own[labels == k].tolist())
-        first += len(own)
-    tops = [(counter.most_common(1), counter.total()) for counter in counts]
+def most_common_classes(model: KModes, classes: Any) -> list[tuple[str | None, float | None]]:
+    """Return the most common class of each cluster and its share of the rows."""
+    counters: list[Counter[Any]] = [Counter() for _ in model.counts_]
+    start = 0
+    for (block,) in iterate_blocks(classes):
+        labels = model.labels_[start : start + len(block)]
+        for k, counter in enumerate(counters):
+            counter.update(block[labels == k].tolist())
+        start += len(block)
+    tops = [(counter.most_common(1), counter.total()) for counter in counters]
     return [(str(top[0][0]), top[0][1] / total) if top else (None, None) for top, total in tops]
 
 
-def threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """Return what lets Dask, where it is used, work with as many threads as asked for."""
+def _limit_dask_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """Return a context in which Dask, if it is installed, uses at most `n_jobs` threads."""
     if n_jobs is None or n_jobs < 1 or find_spec("dask") is None:
         return nullcontext()
     import dask

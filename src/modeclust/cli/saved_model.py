@@ -1,4 +1,4 @@
-"""What `predict` and `info` do with a model that was saved."""
+"""What `predict` and `info` do with a saved model."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -8,43 +8,42 @@ from typing import Any
 
 import numpy as np
 
+from modeclust.cli.fit import read_data
 from modeclust.cli.folder import MODEL
-from modeclust.cli.formats import TextFormat
-from modeclust.cli.job import read_data
-from modeclust.cli.tables import write_labels
+from modeclust.cli.readers.csv_files import CsvFormat
+from modeclust.cli.writers import write_labels
 from modeclust.estimators.load import Saved, misfit, read_model
 from modeclust.estimators.scaling import Scaling
 
 
 def open_model(path: Path) -> Saved:
-    """Read a model from its file, or from the folder that `fit` wrote."""
+    """Read a model from its file, or from the output folder of `fit`."""
     if path.is_dir():
         if not (path / MODEL).exists():
             raise ValueError(
-                f"{str(path)!r} has no {MODEL}; name the folder that `fit` wrote, or the file of a "
-                "model."
+                f"{str(path)!r} has no {MODEL}; pass the output folder of `modeclust fit`, or a "
+                "model file."
             )
         path = path / MODEL
     saved = read_model(path)
-    for name, fits in _notes_that_fit(saved):
-        if not fits:
+    for name, is_valid in _check_notes(saved):
+        if not is_valid:
             raise misfit(path, f"the note {name!r} does not fit the model")
     return saved
 
 
-def _notes_that_fit(saved: Saved) -> Iterator[tuple[str, bool]]:
-    """Yield the notes by name, and whether each is what `fit` writes."""
-    note, width, size = saved.notes.get, saved.model.n_features_in_, len(saved.model.counts_)
-    yield "data", note("data") is None or isinstance(note("data"), str)
-    columns, classes = note("columns"), note("classes")
-    yield "columns", columns is None or _are_names(columns, width, str)
-    yield "classes", classes is None or _are_names(classes, size, str | None)
+def _check_notes(saved: Saved) -> Iterator[tuple[str, bool]]:
+    """Yield the name of each note that `fit` writes, and whether its value is valid."""
+    data, columns, classes = (saved.notes.get(name) for name in ("data", "columns", "classes"))
+    yield "data", data is None or isinstance(data, str)
+    yield "columns", columns is None or _is_list(columns, saved.model.n_features_in_, str)
+    yield "classes", classes is None or _is_list(classes, len(saved.model.counts_), str | None)
 
 
-def _are_names(value: Any, length: int, kind: Any) -> bool:
+def _is_list(value: Any, length: int, kind: Any) -> bool:
     if not isinstance(value, list) or len(value) != length:
         return False
-    return all(isinstance(name, kind) for name in value)
+    return all(isinstance(item, kind) for item in value)
 
 
 def predict_labels(
@@ -55,22 +54,27 @@ def predict_labels(
     id_column: str | None,
     exclude: Sequence[str],
     stream: bool | None,
-    text: TextFormat,
+    csv_format: CsvFormat,
 ) -> list[int]:
-    """Write the label of each row of a file, and return the sizes of the clusters."""
+    """Write the label of each row, and return the number of rows in each cluster."""
     table = read_data(
-        data, columns_of(saved), id_column=id_column, exclude=exclude, stream=stream, text=text
+        data,
+        columns_of(saved),
+        id_column=id_column,
+        exclude=exclude,
+        stream=stream,
+        csv_format=csv_format,
     )
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.transform(table.X)
     model = copy(saved.model)
     if hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_  # columns were chosen by name, and X has none
+        del model.feature_names_in_  # the columns were selected by name, and X has no names
     return write_labels(output, model.predict(X), len(model.cluster_centers_), table.ids)
 
 
 def columns_of(saved: Saved) -> list[str] | None:
-    """Return the names of the columns that a model was fitted on, where it knows them."""
+    """Return the names of the columns that a model was fitted on, if they are known."""
     names = saved.notes.get("columns")
     if names is None and hasattr(saved.model, "feature_names_in_"):
         names = saved.model.feature_names_in_.tolist()
@@ -78,12 +82,12 @@ def columns_of(saved: Saved) -> list[str] | None:
 
 
 def scaling_of(saved: Saved) -> Scaling | None:
-    """Return how the columns were scaled."""
+    """Return how the columns were scaled, or None."""
     return getattr(saved.model, "scaling_", None)
 
 
 def describe_model(saved: Saved) -> dict[str, Any]:
-    """Return what there is to say of a model, as JSON knows it."""
+    """Return the contents of a model as values that JSON can hold."""
     model, scaling = saved.model, scaling_of(saved)
     means = None if scaling is None or scaling.mean is None else scaling.mean.tolist()
     return {
@@ -99,12 +103,12 @@ def describe_model(saved: Saved) -> dict[str, Any]:
         "bandwidth": None if math.isinf(model.bandwidth_) else float(model.bandwidth_),
         "means": means,
         "scales": None if scaling is None else scaling.scale.tolist(),
-        "parameters": {name: _plain(value) for name, value in model.get_params().items()},
+        "parameters": {name: _to_json(value) for name, value in model.get_params().items()},
     }
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON knows it, or else as text."""
+def _to_json(value: Any) -> Any:
+    """Return a parameter as a value that JSON can hold, or else as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""The command line on data that is not read at once: the same files, in less memory."""
+"""The command line on data that is streamed: the same files, with less memory."""
 
 import json
 import os
@@ -17,9 +17,10 @@ from polars.testing import assert_frame_equal
 from sklearn.datasets import make_blobs
 
 import modeclust
-from modeclust.cli import streams
-from modeclust.cli.formats import STREAMERS, TABLES, WRITERS
-from modeclust.cli.tables import read_table, write_labels
+from modeclust.cli.readers import array_files, columns
+from modeclust.cli.readers.parquet_files import scan_parquet
+from modeclust.cli.readers.table import read_table
+from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, STREAM_WRITERS, WRITERS, write_labels
 from modeclust.data import machine
 from modeclust.estimators.load import read_model
 
@@ -30,7 +31,7 @@ FRAME = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(
     kind=pl.Series([f"kind {k}" for k in KINDS]), w=pl.Series(np.arange(2400) % 4)
 )
 QUICK = ["-k", "3", "--bandwidth", "1", "--n-bandwidths", "3", "--n-init", "2"]
-BESIDE = ["--label-column", "kind", "--weight-column", "w"]
+LABELS_AND_WEIGHTS = ["--label-column", "kind", "--weight-column", "w"]
 IDS = [f"row {i}" for i in range(2400)]
 N_PARTS = 12
 
@@ -39,9 +40,9 @@ refused = partial(command.refused, may_note=True)
 
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
-    """Run commands in a folder with data in it, in small chunks."""
+    """Change to a folder with data, and make chunks small."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(streams, "CHUNK_BYTES", 8 * 5 * 170)
+    monkeypatch.setattr(columns, "CHUNK_BYTES", 8 * 5 * 170)
     FRAME.write_parquet("one.parquet", row_group_size=500)
     write_parts()
     return tmp_path
@@ -71,7 +72,7 @@ def write_hdf5(path):
 
 
 def written(folder):
-    """Return what `fit` wrote: numbers, and the rest as text."""
+    """Return the contents of the output folder of `fit`."""
     folder = Path(folder)
     (labels,) = folder.glob("labels.*")
     report = json.loads((folder / "report.json").read_text())
@@ -85,7 +86,7 @@ def written(folder):
 
 
 def assert_same_files(ours, theirs):
-    """Assert that two fits wrote the same, but for rounding."""
+    """Check that two fits wrote the same, up to rounding."""
     np.testing.assert_array_equal(ours["labels"], theirs["labels"])
     for name in ("centers", "path"):
         assert_frame_equal(ours[name], theirs[name], rel_tol=1e-9, abs_tol=1e-9)
@@ -98,13 +99,17 @@ def assert_same_files(ours, theirs):
 
 
 @pytest.mark.parametrize("data", ["one.parquet", "parts"])
-@pytest.mark.parametrize("options", [[], ["--standardize", *BESIDE]], ids=["plain", "all"])
-def test_a_streamed_fit_writes_what_one_in_memory_writes(data, options):
+@pytest.mark.parametrize(
+    "options", [[], ["--standardize", *LABELS_AND_WEIGHTS]], ids=["plain", "all"]
+)
+def test_a_streamed_fit_writes_the_same_files(data, options):
     options = [*QUICK, *(options or ["--columns", "c,a"])]
     read = invoke("fit", "one.parquet", *options, "-o", "read", "--json")
     streamed = invoke("fit", data, *options, "-o", "streamed", "--stream", "--json")
     assert read.stderr == ""
-    assert re.fullmatch(rf"note: {data} is streamed .* MB of numbers.* 25% .*\n", streamed.stderr)
+    assert re.fullmatch(
+        rf"note: {data} is streamed in chunks.* MB of numbers.* 25% .*\n", streamed.stderr
+    )
     ours, theirs = json.loads(streamed.stdout), json.loads(read.stdout)
     assert ours["clusters"] == [
         cluster | {"moved": pytest.approx(cluster["moved"])} for cluster in theirs["clusters"]
@@ -122,9 +127,9 @@ def test_arrays_are_streamed(ending):
     {".zarr": write_zarr, ".h5": write_hdf5, ".npy": lambda path: np.save(path, X)}[ending](
         f"x{ending}"
     )
-    options = [*QUICK, "--standardize", *(BESIDE if ending != ".npy" else [])]
-    for folder, way in (("streamed", "--stream"), ("read", "--no-stream")):
-        invoke("fit", f"x{ending}", *options, "-o", folder, way)
+    options = [*QUICK, "--standardize", *(LABELS_AND_WEIGHTS if ending != ".npy" else [])]
+    for folder, option in (("streamed", "--stream"), ("read", "--no-stream")):
+        invoke("fit", f"x{ending}", *options, "-o", folder, option)
     assert_same_files(written("streamed"), written("read"))
     labels = "labels.npy" if ending == ".npy" else "labels.parquet"
     assert Path("streamed", labels).exists()
@@ -136,7 +141,7 @@ def test_arrays_are_streamed(ending):
 
 @pytest.mark.parametrize("part", ["x", "kind", "w"])
 @pytest.mark.parametrize("ending", [".zarr", ".h5"])
-def test_a_damaged_chunk_is_told_of_its_file(ending, part):
+def test_an_error_in_a_chunk_names_the_file(ending, part):
     path = Path(f"x{ending}")
     if ending == ".zarr":
         write_zarr(path)
@@ -152,9 +157,9 @@ def test_a_damaged_chunk_is_told_of_its_file(ending, part):
     content = bytearray(chunk.read_bytes())
     content[0 if ending == ".zarr" else offset] ^= 1
     chunk.write_bytes(content)
-    for way in ("--stream", "--no-stream"):
-        told = refused("fit", path, *QUICK, *BESIDE, "-o", "f", way)
-        assert f"'x{ending}' cannot be read as the {ending} file that its name says" in told
+    for option in ("--stream", "--no-stream"):
+        message = refused("fit", path, *QUICK, *LABELS_AND_WEIGHTS, "-o", "f", option)
+        assert f"'x{ending}' cannot be read as a {ending} file: " in message
 
 
 @pytest.mark.parametrize("ending", WRITERS)
@@ -167,11 +172,11 @@ def test_predicted_labels_are_streamed_in_every_format(ending):
     np.testing.assert_array_equal(np.ravel(table), model.labels_)
 
 
-def test_ids_are_streamed_beside_the_labels_of_a_fit():
+def test_ids_are_streamed_next_to_the_labels_of_a_fit():
     FRAME.with_columns(id=pl.Series(IDS)).write_parquet("ids.parquet")
     options = ["--columns", "a,b,c", "--id-column", "id"]
-    for way in ("--stream", "--no-stream"):
-        invoke("fit", "ids.parquet", *QUICK, *options, way, "-o", way[2:])
+    for option in ("--stream", "--no-stream"):
+        invoke("fit", "ids.parquet", *QUICK, *options, option, "-o", option[2:])
     streamed = pl.read_parquet("stream/labels.parquet")
     assert_frame_equal(streamed, pl.read_parquet("no-stream/labels.parquet"))
     assert streamed.columns == ["id", "label"]
@@ -179,11 +184,11 @@ def test_ids_are_streamed_beside_the_labels_of_a_fit():
 
 
 @pytest.mark.parametrize("ids", [IDS, list(range(2400))], ids=["text", "numbers"])
-def test_ids_are_streamed_in_every_format_that_has_room(ids):
+def test_ids_are_streamed_in_every_format_with_several_columns(ids):
     FRAME.with_columns(id=pl.Series(ids)).write_parquet("ids.parquet")
     model = modeclust.KModes(3, bandwidth=np.inf, n_init=1, random_state=0)
     model.fit(FRAME.select("a", "b", "c")).save("m.npz")
-    for ending in TABLES:
+    for ending in MULTI_COLUMN_ENDINGS:
         output = f"l{ending}"
         invoke("predict", "m.npz", "ids.parquet", "--id-column", "id", "-o", output, "--stream")
         if ending == ".npz":
@@ -199,12 +204,14 @@ def test_ids_are_streamed_in_every_format_that_has_room(ids):
 
 
 def test_explore_streams():
-    invoke("explore", "parts", *QUICK, *BESIDE, "--stream", "--no-open", "-o", "page.html")
+    invoke(
+        "explore", "parts", *QUICK, *LABELS_AND_WEIGHTS, "--stream", "--no-open", "-o", "page.html"
+    )
     assert "kind 1" in Path("page.html").read_text()
 
 
-@pytest.mark.parametrize("ending", STREAMERS)
-def test_labels_that_cannot_be_made_leave_nothing(ending):
+@pytest.mark.parametrize("ending", STREAM_WRITERS)
+def test_a_failure_while_labels_are_written_leaves_no_file(ending):
     def fail(part):
         raise ValueError("torn")
 
@@ -214,7 +221,7 @@ def test_labels_that_cannot_be_made_leave_nothing(ending):
     assert not list(Path().glob("*l.*")) + list(Path().glob(".modeclust*"))
 
 
-def test_size_decides(monkeypatch):
+def test_large_data_is_streamed_by_default(monkeypatch):
     asked = ["fit", "one.parquet", *QUICK, "--columns", "a,b", "--force"]
     size = 2400 * 2 * 8
     monkeypatch.setattr(machine, "memory", lambda: size / machine.SHARE_TO_READ)
@@ -224,15 +231,15 @@ def test_size_decides(monkeypatch):
     assert invoke(*asked, "--no-stream").stderr == ""
 
 
-@pytest.mark.parametrize("way", ["--stream", "--no-stream"])
-def test_a_missing_class_is_told_by_its_row(way):
+@pytest.mark.parametrize("option", ["--stream", "--no-stream"])
+def test_a_missing_class_is_reported_with_its_row(option):
     gaps = pl.Series([None if i in (900, 2000) else k for i, k in enumerate(KINDS.tolist())])
     FRAME.with_columns(kind=gaps).write_parquet("gaps.parquet")
-    message = refused("fit", "gaps.parquet", *QUICK, "--label-column", "kind", way)
+    message = refused("fit", "gaps.parquet", *QUICK, "--label-column", "kind", option)
     assert "Column 'kind' of 'gaps.parquet' has 2 missing values, first in row 901" in message
 
 
-def test_columns_of_every_kind_are_streamed_as_they_are_read():
+def test_columns_of_every_type_are_streamed_unchanged():
     n = 1000
     frame = pl.DataFrame(
         {
@@ -257,26 +264,26 @@ def test_columns_of_every_kind_are_streamed_as_they_are_read():
         assert ours.X.dtype == theirs.X.dtype
 
 
-def test_rows_stay_in_the_order_of_numbered_parts():
-    assert streams.scan_parquet(Path("parts"))._pieces[-1].file.name == "part.11.parquet"
+def test_parts_are_read_in_the_order_of_their_numbers():
+    assert scan_parquet(Path("parts"))._files[-1].file.name == "part.11.parquet"
     np.testing.assert_array_equal(read_table("parts", ["a", "b", "c"]).X, X)
     chunks = read_table("parts", ["a", "b", "c"], stream=True).X
     np.testing.assert_array_equal(chunks.compute(), X)
-    assert chunks.numblocks[0] == -(-2400 * 3 * 8 // streams.CHUNK_BYTES)
+    assert chunks.numblocks[0] == -(-2400 * 3 * 8 // columns.CHUNK_BYTES)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what Dask calls in pandas
-def test_what_dask_writes_is_read():
+def test_a_dataset_that_dask_wrote():
     dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).sample(frac=1.0, random_state=0)
     dd.from_pandas(frame, npartitions=11, sort=False).to_parquet("dask")
-    told = []
-    table = read_table("dask", stream=True, note=told.append)
+    notes = []
+    table = read_table("dask", stream=True, note=notes.append)
     np.testing.assert_array_equal(table.X.compute(), frame.to_numpy())
     assert table.columns == ["a", "b", "c"]
-    assert "index is left out" in table.notices[0]
-    assert told[:-1] == list(table.notices)
-    assert "is streamed" in told[-1]
+    assert "index is ignored" in table.notices[0]
+    assert notes[:-1] == list(table.notices)
+    assert "is streamed" in notes[-1]
 
 
 def test_a_name_that_is_not_utf_8():
@@ -289,83 +296,83 @@ def test_a_name_that_is_not_utf_8():
 
 class TestBadInput:
     @pytest.fixture(params=["--stream", "--no-stream"])
-    def way(self, request):
+    def option(self, request):
         return request.param
 
-    def test_a_missing_value_deep_in_a_part(self, way):
+    def test_a_missing_value_deep_in_a_part(self, option):
         part = pl.read_parquet("parts/part.2.parquet")
         part[7, "b"], part[9, "b"] = np.nan, np.inf
         part.write_parquet("parts/part.2.parquet")
-        message = refused("fit", "parts", *QUICK, *BESIDE, way)
+        message = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, option)
         assert "Column 'b' of 'parts' has 2 missing or infinite values" in message
-        assert "first in row 408 (from 1)" in message
+        assert "first in row 408 (counted from 1)" in message
 
-    def test_a_missing_weight(self, way):
+    def test_a_missing_weight(self, option):
         part = pl.read_parquet("parts/part.3.parquet")
         part[5, "w"] = None
         part.write_parquet("parts/part.3.parquet")
-        message = refused("fit", "parts", *QUICK, *BESIDE, way)
+        message = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, option)
         assert "Column 'w' of 'parts' has 1 missing" in message
 
-    def test_negative_weights(self, way):
+    def test_negative_weights(self, option):
         FRAME.with_columns(w=pl.col("w") - 1).write_parquet("one.parquet")
-        told = refused("fit", "one.parquet", *QUICK, *BESIDE, way)
-        assert "Column 'w' of 'one.parquet' has 600 missing, infinite or negative values" in told
+        message = refused("fit", "one.parquet", *QUICK, *LABELS_AND_WEIGHTS, option)
+        assert "Column 'w' of 'one.parquet' has 600 missing, infinite or negative values" in message
 
-    def test_text(self, way):
-        message = refused("fit", "parts", *QUICK, way)
-        assert "Column 'kind' holds text, e.g. 'kind" in message
+    def test_text(self, option):
+        message = refused("fit", "parts", *QUICK, option)
+        assert "Column 'kind' contains text, e.g. 'kind" in message
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
             (lambda part: part.drop("b"), "it has no column 'b'"),
-            (lambda part: part.with_columns(z=1), "its column 'z' is new"),
-            (lambda part: part.cast({"a": pl.Float32}), "'a' is Float32 and not Float64"),
-            (lambda part: part.select(reversed(part.columns)), "in another order"),
+            (lambda part: part.with_columns(z=1), "it has an extra column 'z'"),
+            (lambda part: part.cast({"a": pl.Float32}), "'a' has type Float32 instead of Float64"),
+            (lambda part: part.select(reversed(part.columns)), "in a different order"),
         ],
     )
-    def test_mixed_schemas(self, change, message, way):
+    def test_different_schemas(self, change, message, option):
         change(pl.read_parquet("parts/part.5.parquet")).write_parquet("parts/part.5.parquet")
-        error = refused("fit", "parts", *QUICK, *BESIDE, way)
-        assert "'part.5.parquet' is unlike 'part.0.parquet': " in error
+        error = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, option)
+        assert "'part.5.parquet' differs from 'part.0.parquet': " in error
         assert message in error
 
     @pytest.mark.parametrize("kept", [0, 0.5, 0.99])
-    def test_a_truncated_part(self, kept, way):
+    def test_a_truncated_part(self, kept, option):
         part = Path("parts/part.5.parquet")
         part.write_bytes(part.read_bytes()[: int(part.stat().st_size * kept)])
-        error = refused("fit", "parts", *QUICK, *BESIDE, way)
+        error = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, option)
         assert "'parts/part.5.parquet'" in error
-        assert "empty" in error if kept == 0 else "cannot be read as the .parquet file" in error
+        assert "empty" in error if kept == 0 else "cannot be read as a .parquet file" in error
 
-    def test_a_part_that_is_damaged_inside(self, way):
+    def test_a_damaged_part(self, option):
         part = Path("parts/part.5.parquet")
         content = bytearray(part.read_bytes())
         content[4 : len(content) // 3] = b"\xff" * (len(content) // 3 - 4)
         part.write_bytes(content)
-        error = refused("fit", "parts", *QUICK, *BESIDE, way)
+        error = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, option)
         assert "'parts/part.5.parquet' cannot be read" in error
 
-    def test_folders(self, way):
+    def test_folders(self, option):
         Path("empty").mkdir()
-        assert "no file that ends in .parquet" in refused("fit", "empty", *QUICK, way)
+        assert "contains no .parquet file" in refused("fit", "empty", *QUICK, option)
         Path("empty/notes.txt").touch()
-        assert "no file that ends in .parquet" in refused("fit", "empty", *QUICK, way)
+        assert "contains no .parquet file" in refused("fit", "empty", *QUICK, option)
         Path("empty/year=2020").mkdir()
-        assert "folders in it, e.g. 'year=2020'" in refused("fit", "empty", *QUICK, way)
+        assert "contains folders, e.g. 'year=2020'" in refused("fit", "empty", *QUICK, option)
 
-    def test_no_rows(self, way):
+    def test_no_rows(self, option):
         FRAME[:0].write_parquet("none.parquet")
-        assert "has no rows" in refused("fit", "none.parquet", *QUICK, "--columns", "a", way)
+        assert "has no rows" in refused("fit", "none.parquet", *QUICK, "--columns", "a", option)
 
-    def test_formats_that_are_read_whole(self):
+    def test_formats_that_cannot_be_streamed(self):
         FRAME.write_csv("x.csv")
         assert "convert it to Parquet" in refused("fit", "x.csv", *QUICK, "--stream")
-        assert "leave out --stream" in refused("fit", "iris", *QUICK, "--stream")
+        assert "--stream applies only to files" in refused("fit", "iris", *QUICK, "--stream")
 
     @pytest.mark.parametrize("ending", [".h5", ".zarr"])
-    def test_several_arrays(self, ending, way):
+    def test_several_arrays(self, ending, option):
         if ending == ".h5":
             h5py = pytest.importorskip("h5py")
             with h5py.File("x.h5", "w") as file:
@@ -375,20 +382,22 @@ class TestBadInput:
             group = zarr.open_group("x.zarr", mode="w")
             for name, values in (("first", X), ("deep/second", X + 1), ("flat", X[:, 0])):
                 group.create_array(name, data=values)
-        error = refused("fit", f"x{ending}", *QUICK, way)
+        error = refused("fit", f"x{ending}", *QUICK, option)
         assert "'first'" in error
         assert "'deep/second'" in error
-        assert f"name one, as in 'x{ending}/" in error
-        assert "no array 'third' in it, but '" in refused("fit", f"x{ending}/third", *QUICK, way)
-        assert "two dimensions, got 1" in refused("fit", f"x{ending}/flat", *QUICK, way)
-        done = invoke("fit", f"x{ending}/deep/second", *QUICK, way, "--json")
+        assert f"select one, e.g. 'x{ending}/" in error
+        assert "has no array 'third'; its arrays are '" in refused(
+            "fit", f"x{ending}/third", *QUICK, option
+        )
+        assert "two dimensions, got 1" in refused("fit", f"x{ending}/flat", *QUICK, option)
+        done = invoke("fit", f"x{ending}/deep/second", *QUICK, option, "--json")
         assert json.loads(done.stdout)["folder"] == "second.modes"
         np.testing.assert_array_equal(
-            np.asarray(read_table(f"x{ending}/deep/second", stream=way == "--stream").X), X + 1
+            np.asarray(read_table(f"x{ending}/deep/second", stream=option == "--stream").X), X + 1
         )
 
     @pytest.mark.parametrize("ending", [".h5", ".zarr"])
-    def test_an_array_of_which_nearly_nothing_is_stored(self, ending, way, monkeypatch):
+    def test_an_array_with_few_stored_chunks(self, ending, option, monkeypatch):
         if ending == ".h5":
             h5py = pytest.importorskip("h5py")
             with h5py.File("x.h5", "w") as file:
@@ -399,20 +408,22 @@ class TestBadInput:
             group = zarr.open_group("x.zarr", mode="w")
             group.create_array("empty", shape=(1_000_000, 2), chunks=(10, 2), dtype="f8")
             group.create_array("whole", data=X, chunks=(500, 3))
-        error = refused("fit", f"x{ending}/empty", *QUICK, way)
-        assert re.search(r"shape, \(1000000, 2\), means 100000 chunks, and \d+ bytes are", error)
-        assert "the data is incomplete, or the shape wrong" in error
-        monkeypatch.setattr(streams, "MOST_UNCHECKED", 1)
-        rows = read_table(f"x{ending}/whole", stream=way == "--stream").X
+        error = refused("fit", f"x{ending}/empty", *QUICK, option)
+        assert re.search(
+            r"shape \(1000000, 2\) requires 100000 chunks, but only \d+ bytes are", error
+        )
+        assert "the data is incomplete or the shape is wrong" in error
+        monkeypatch.setattr(array_files, "MAX_UNCHECKED_CHUNKS", 1)
+        rows = read_table(f"x{ending}/whole", stream=option == "--stream").X
         np.testing.assert_array_equal(np.asarray(rows), X)
 
     @pytest.mark.parametrize("name", ["x.h5", "x.zarr"])
-    def test_something_else(self, name, way):
+    def test_missing_files_and_other_content(self, name, option):
         pytest.importorskip("h5py")
         pytest.importorskip("zarr")
-        assert "No such file" in refused("fit", name, *QUICK, way)
+        assert "No such file" in refused("fit", name, *QUICK, option)
         Path(name).write_bytes(b"nothing of the kind")
-        assert "cannot be read as the" in refused("fit", name, *QUICK, way)
+        assert "cannot be read as a" in refused("fit", name, *QUICK, option)
 
     @pytest.mark.parametrize(
         ("package", "data", "extra"),
@@ -425,7 +436,7 @@ class TestBadInput:
         error = refused("fit", data, *QUICK, "--columns", "a", "--stream")
         assert error == f"error: {package} is not installed; pip install 'modeclust[{extra}]'\n"
 
-    def test_labels_are_not_written_as_arrays_are(self):
+    def test_labels_cannot_be_written_as_zarr(self):
         assert "must end in one of .csv" in refused("predict", "m", "parts", "-o", "l.zarr")
 
 
@@ -433,13 +444,13 @@ MEASURE = """
 import json, sys
 from pathlib import Path
 
-def highest():  # and not ru_maxrss, which begins with that of the process before
+def highest():  # not ru_maxrss, which starts with the peak of the parent process
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 from modeclust.data.dask import dataset as dask_dataset
-dask_dataset.memory_for_chunks = lambda: 0.0  # as if nothing could be kept
-import modeclust.cli.job, modeclust.cli.tables, polars, dask.array
+dask_dataset.memory_for_chunks = lambda: 0.0  # as if there were no memory to keep chunks
+import modeclust.cli.fit, modeclust.cli.readers.table, polars, dask.array
 from modeclust.cli.app import app
 
 def run(*arguments):
@@ -449,7 +460,7 @@ def run(*arguments):
         assert not end.code
 
 small = ["small.parquet", "-k", "3", "--n-init", "1", "--n-bandwidths", "1", "--bandwidth", "2"]
-run("fit", *small, "-o", "small", "--force", "--stream")  # loads the code
+run("fit", *small, "-o", "small", "--force", "--stream")  # import everything before measuring
 run("fit", *small, "-o", "small", "--force", "--no-stream")
 before = highest()
 run(*sys.argv[1:])
@@ -458,9 +469,9 @@ sys.stderr.write(json.dumps(highest() - before))
 
 
 def peak(*arguments):
-    """Return how many bytes a command takes at its peak, beside what is imported."""
+    """Return the peak memory of a command in bytes, without the imports."""
     if not sys.platform.startswith("linux"):
-        pytest.skip("left out: memory is read as Linux tells it")
+        pytest.skip("memory is measured on Linux only")
     run = [sys.executable, "-c", MEASURE, *arguments]
     done = subprocess.run(run, check=True, capture_output=True, text=True)
     return json.loads(done.stderr.splitlines()[-1])

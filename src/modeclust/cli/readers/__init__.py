@@ -1,0 +1,1 @@
+"""Readers of data files, used by the command line alone."""

@@ -1,0 +1,211 @@
+"""Reading of a data file into a table: features, labels, weights and ids."""
+
+import os
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from modeclust.cli.readers.array_files import (
+    ArrayScan,
+    read_mtx,
+    read_npz,
+    scan_hdf5,
+    scan_npy,
+    scan_zarr,
+)
+from modeclust.cli.readers.checks import (
+    check_complete,
+    check_distinct,
+    check_finite,
+    check_present,
+    choose_columns,
+    to_classes,
+)
+from modeclust.cli.readers.columns import ArrayColumns, FrameColumns
+from modeclust.cli.readers.csv_files import DETECT, CsvFormat, read_csv
+from modeclust.cli.readers.files import (
+    CSV_ENDINGS,
+    TableError,
+    ending_of,
+    reading,
+    split_container,
+)
+from modeclust.cli.readers.parquet_files import ParquetChunks, ParquetScan, read_ipc, scan_parquet
+from modeclust.data.dask.chunks import is_dask
+from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
+from modeclust.data.reading import is_sparse
+from modeclust.io.atomic import shown
+
+Columns = FrameColumns | ArrayColumns
+Scan = ArrayScan | ParquetScan  # columns that can be loaded or streamed
+
+READERS: dict[str, Callable[[Path], Columns | Scan]] = {
+    ".parquet": scan_parquet,
+    ".feather": read_ipc,
+    ".arrow": read_ipc,
+    ".ipc": read_ipc,
+    ".npy": scan_npy,
+    ".npz": read_npz,
+    ".mtx": read_mtx,
+    ".mtx.gz": read_mtx,
+    ".zarr": scan_zarr,
+    ".h5": scan_hdf5,
+    ".hdf5": scan_hdf5,
+}
+FOLDERS = (".parquet", ".zarr")  # formats that can be folders
+FEATURE_ADVICE = "exclude it with --exclude, or use it as --label-column."
+WEIGHT_ADVICE = "weights must be numbers >= 0; choose another --weight-column."
+
+
+class Table(NamedTuple):
+    """Rows of a data file.
+
+    If the file is streamed, `X`, `labels`, `weight` and the ids are Dask arrays.
+    """
+
+    X: Any  # (N, D), dense or CSR
+    columns: list[str]  # names of the D features
+    labels: Any = None  # (N,), classes
+    weight: Any = None  # (N,)
+    ids: dict[str, Any] | None = None  # name of the id column: (N,)
+    image_shape: tuple[int, int] | None = None
+    title: str = ""
+    notices: tuple[str, ...] = ()  # remarks on how the file was read
+    is_named: bool = True  # whether the file has column names
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+    weight_column: str | None = None,
+    id_column: str | None = None,
+    *,
+    exclude: Sequence[str] = (),
+    stream: bool | None = None,
+    csv_format: CsvFormat = DETECT,
+    note: Callable[[str], None] = lambda message: None,
+) -> Table:
+    """Read a data file in the format that its ending tells.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A CSV, TSV, Parquet, Feather, npy, npz, Matrix Market, Zarr or HDF5 file, or a folder of
+        Parquet files. The columns of arrays are named x0, x1, ...; ``big.h5/images`` is the array
+        "images" in big.h5.
+    columns : sequence of str, optional
+        Columns to use as features, in this order. By default all columns without another use.
+    label_column : str, optional
+        Column of classes.
+    weight_column : str, optional
+        Column of sample weights.
+    id_column : str, optional
+        Column of row ids, which are written next to the labels.
+    exclude : sequence of str, optional
+        Columns to ignore.
+    stream : bool, optional
+        Whether to open the data as Dask arrays instead of loading it. By default if its numbers
+        take more than a quarter of memory and the format allows it.
+    csv_format : CsvFormat, optional
+        How to read a CSV or TSV file.
+    note : callable, optional
+        Called with each remark on how the file is read.
+
+    Returns
+    -------
+    Table
+        The rows. All numbers are finite.
+    """
+    check_distinct(columns or (), label_column, weight_column, id_column, exclude=exclude)
+    source = open_file(Path(path), csv_format)
+    for notice in source.notices:  # before anything that may fail or take long
+        note(notice)
+    is_named = source.is_named
+    others = [name for name in (label_column, weight_column, id_column) if name is not None]
+    check_present([*(columns or ()), *others, *exclude], source.names, path)
+    columns = choose_columns(columns, source.features, [*others, *exclude], path)
+    table = _load_or_stream(source, columns, others, path, stream, note)
+    X = table.matrix(columns, FEATURE_ADVICE)
+    if X.shape[0] == 0:
+        raise TableError(f"{os.fspath(path)!r} has no rows.")
+    check_finite(X, columns, path, "exclude the column with --exclude.")
+    labels = weight = ids = None
+    if label_column is not None:
+        with reading(path):
+            labels = table.column(label_column)
+        labels = to_classes(labels, label_column, path)
+    if weight_column is not None:
+        matrix: Any = table.matrix([weight_column], WEIGHT_ADVICE)
+        advice = "choose another --weight-column."
+        check_finite(matrix, [weight_column], path, advice, allow_negative=False)
+        weight = (matrix.toarray() if is_sparse(matrix) else matrix)[:, 0]
+        weight = weight if is_dask(weight) else np.asarray(weight)
+    if id_column is not None:
+        with reading(path):
+            ids = {id_column: table.column(id_column)}
+        check_complete(ids[id_column], id_column, path, "--id-column")
+    return Table(
+        X,
+        columns,
+        labels,
+        weight,
+        ids,
+        title=shown(Path(path).name),
+        notices=tuple(table.notices),
+        is_named=is_named,
+    )
+
+
+def open_file(path: Path, csv_format: CsvFormat = DETECT) -> Columns | Scan:
+    """Return the columns of a file, or a scan if the format can be streamed."""
+    ending = ending_of(path)
+    if csv_format.options and ending not in CSV_ENDINGS:
+        raise TableError(
+            f"{csv_format.options[0]} applies only to text files ({', '.join(CSV_ENDINGS)}), got "
+            f"{str(path)!r}; remove the option."
+        )
+    file, _ = split_container(path)
+    if not (file.is_dir() and ending in FOLDERS):
+        with file.open("rb"):  # raises an OSError if the file cannot be opened
+            pass
+    with reading(path):
+        return read_csv(path, csv_format) if ending in CSV_ENDINGS else READERS[ending](path)
+
+
+def _load_or_stream(
+    source: Columns | Scan,
+    columns: Sequence[str],
+    others: Sequence[str],
+    path: str | os.PathLike[str],
+    stream: bool | None,
+    note: Callable[[str], None],
+) -> Columns | ParquetChunks:
+    """Return the columns in memory, or as Dask arrays if they are too large."""
+    if isinstance(source, FrameColumns | ArrayColumns):
+        if stream:
+            raise TableError(
+                f"{os.fspath(path)!r} cannot be streamed; convert it to Parquet, or remove the "
+                "option --stream."
+            )
+        return source
+    n_bytes = source.n_bytes(columns)
+    if stream is None:
+        stream = exceeds_share(n_bytes) and not (source.is_mapped and find_spec("dask") is None)
+    names = list(dict.fromkeys([*columns, *others]))  # a column can hold both labels and ids
+    with reading(path):
+        if not stream:
+            return source.load(names)
+        note(
+            f"{shown(Path(path).name)} is streamed in chunks: it has {_format_size(n_bytes)} of "
+            f"numbers. By default, data that takes more than {SHARE_TO_READ:.0%} of memory "
+            f"({_format_size(memory())}) is streamed."
+        )
+        return source.in_chunks(names)
+
+
+def _format_size(n_bytes: float) -> str:
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.3g} MB"

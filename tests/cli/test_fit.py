@@ -1,0 +1,196 @@
+"""`fit`: the data that it accepts, and the fit."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from command import FRAME, IRIS, QUICK, invoke, names, refused
+from scipy import sparse
+
+from modeclust import KModes, load
+from modeclust.cli import fit
+from modeclust.cli.readers.table import Table
+
+
+def test_weights_are_used(here):
+    FRAME.with_columns(w=pl.Series(np.where(IRIS.target == 0, 5, 1))).write_csv("iris.csv")
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind", "--weight-column", "w")
+    X, weight = FRAME.drop("kind").to_numpy(), np.where(IRIS.target == 0, 5, 1)
+    model = KModes(3, n_bandwidths=3, n_init=2, random_state=0).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(
+        load("iris.modes/model.npz").cluster_centers_, model.cluster_centers_
+    )
+
+
+@pytest.mark.parametrize("more", [[], ["--standardize"], ["--standardize", "--stream"]])
+def test_zero_weights_are_refused(more, here):
+    frame = FRAME.with_columns(w=pl.lit(0.0)).drop("kind")
+    frame.write_parquet("iris.parquet")
+    done = invoke("fit", "iris.parquet", *QUICK, "--weight-column", "w", *more, code=2)
+    last = done.stderr.splitlines()[-1]
+    assert last == "error: --weight-column must contain at least one non-zero number."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iris.csv"], "Column 'kind' contains text"),
+        (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
+        (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
+        (["iris.csv", "--columns", "sl", "-k", "0"], "'--clusters': .*1"),
+        (
+            ["iris.csv", "--columns", "sl", "-k", "151"],
+            "--clusters=151 is more .* rows, 150; lower --cl",
+        ),
+        (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
+        (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
+        (["iris", "--bandwidth", "kn"], "--bandwidth must be .* one of knn"),
+        (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
+        (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
+        (["iris", "--jobs", "0"], "--jobs must not be 0; pass -1 for all cores"),
+        (["iris", "--seed", "-1"], "'--seed': .* 0"),
+        (["iris", "--n-init", "0"], "'--n-init': .*1"),
+        (["iris", "--n-bandwidths", "0"], "'--n-bandwidths': .*1"),
+        (["iris", "--columns", "x,x"], "must not repeat a column"),
+        (["irs", "-o", "out"], "did you mean 'iris'"),
+        ([""], "No built-in dataset ''; choose one of"),
+        (["iris", "--label-column", "x"], "has no columns of labels, weights"),
+        (["iris", "--columns", "x9"], "'iris' has no column 'x9'"),
+        (["irs"], "No built-in dataset 'irs'; .* did you mean 'iris'"),
+        (["absent.csv"], "'absent.csv': No such file or directory"),
+        (["data.xlsx"], "must end in one of"),
+        (["empty.csv"], "the file is empty"),
+        (["header.csv"], "a header but no rows"),
+        (["gaps.csv"], "Column 'b' of 'gaps.csv' has 2 missing or infinite values, first in row 2"),
+        (["latin.csv"], "not UTF-8"),
+        (["false.parquet"], r"cannot be read as a \.parquet file"),
+        (["false.npy"], r"cannot be read as a \.npy file"),
+        (["negative.csv", "--weight-column", "w"], "'w' of 'negative.csv' .* negative .* row 2"),
+        (["zero.csv", "--weight-column", "w"], "--weight-column must contain at least one non-z"),
+        (["folder.csv"], "Is a directory"),
+        (["same.csv"], "distinct"),
+    ],
+)
+def test_bad_input_gives_one_line_and_writes_nothing(arguments, message, here):
+    Path("empty.csv").touch()
+    Path("header.csv").write_text("a,b\n")
+    Path("gaps.csv").write_text("a,b\n1,2\n3,\n4,NA\n5,6\n")
+    Path("latin.csv").write_bytes("a,é\n1,2\n".encode("latin1"))
+    Path("false.parquet").write_text("a,b\n1,2\n")
+    Path("false.npy").write_text("a,b\n1,2\n")
+    Path("negative.csv").write_text("a,w\n1,1\n2,-1\n3,1\n4,1\n")
+    Path("zero.csv").write_text("a,w\n1,0\n2,0\n3,0\n4,0\n")
+    Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
+    Path("folder.csv").mkdir()
+    before = names()
+    assert re.search(message, refused("fit", *QUICK, *arguments))
+    assert names() == before
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_very_large_values(here):
+    rows = np.random.RandomState(0).rand(30, 2) * 1e308
+    np.save("data.npy", rows)
+    results = json.loads(invoke("fit", "data.npy", *QUICK, "--json").stdout)
+    assert results["inertia"] is None
+    invoke("predict", "data.modes", "data.npy", "-o", "new.npy")
+    assert json.loads(invoke("info", "data.modes", "--json").stdout)["n_clusters"] == 3
+
+
+def test_the_note_on_the_first_line_comes_before_the_fit(here, monkeypatch):
+    FRAME.drop("kind").write_csv("plain.csv", include_header=False)
+    invoke("fit", "plain.csv", *QUICK)
+    result = invoke("predict", "plain.modes", "plain.csv", "-o", "new.csv")
+    assert result.stderr.startswith("note: the first line has only numbers")
+    monkeypatch.setattr(KModes, "fit", lambda *_, **__: 1 / 0)
+    results = []
+    monkeypatch.setattr(fit, "tell", lambda *words: results.append(words))
+    with pytest.raises(ZeroDivisionError):
+        invoke("fit", "plain.csv", *QUICK, "--force")
+    assert results[0][0] == "note"
+
+
+def test_a_header_of_numbers(here):
+    FRAME.drop("kind").rename(dict(zip(["sl", "sw", "pl", "pw"], "2468", strict=True))).write_csv(
+        "years.csv"
+    )
+    results = json.loads(invoke("fit", "years.csv", *QUICK, "--header", "--json").stdout)
+    assert (results["n_rows"], results["notices"]) == (150, [])
+    result = invoke("predict", "years.modes", "years.csv", "--header", "-o", "new.csv")
+    assert result.stderr == ""
+    assert Path("new.csv").read_bytes() == Path("years.modes/labels.csv").read_bytes()
+    results = json.loads(
+        invoke("fit", "years.csv", *QUICK, "--no-header", "-o", "out", "--json").stdout
+    )
+    assert results["n_rows"] == 151
+    assert "--header applies only to text files" in refused(
+        "fit", "iris", *QUICK, "--header", "-o", "b"
+    )
+    with_names = ("predict", "years.modes", "years.csv", "-o", "b.csv")
+    assert (
+        invoke(*with_names, code=2)
+        .stderr.splitlines()[0]
+        .endswith("pass --header if it has the column names")
+    )
+
+
+def test_semicolons_and_decimal_commas(here):
+    content = FRAME.drop("kind").write_csv(separator=";").replace(".", ",")
+    Path("semi.csv").write_text(content)
+    assert "pass --separator ';'" in refused("fit", "semi.csv", *QUICK)
+    assert "--decimal-comma" in refused("fit", "semi.csv", *QUICK, "--separator", ";")
+    how = ("--separator", ";", "--decimal-comma")
+    invoke("fit", "semi.csv", *QUICK, *how)
+    invoke("predict", "semi.modes", "semi.csv", *how, "-o", "new.csv")
+    assert Path("new.csv").read_bytes() == Path("semi.modes/labels.csv").read_bytes()
+    invoke("fit", "iris.csv", *QUICK, "--exclude", "kind")
+    assert Path("new.csv").read_bytes() == Path("iris.modes/labels.csv").read_bytes()
+
+
+def test_columns_of_different_scales_give_a_hint(here):
+    FRAME.drop("kind").with_columns(pl.col("pw") * 1000).write_csv("uneven.csv")
+    result = invoke("fit", "uneven.csv", *QUICK, "--json")
+    assert re.fullmatch(
+        r"note: columns differ in scale: 'pw' varies 1,\d+ times as much as 'sw' [^\n]+\n",
+        result.stderr,
+    )
+    assert "--standardize" in json.loads(result.stdout)["notices"][0]
+    assert invoke("fit", "uneven.csv", *QUICK, "--standardize", "--force").stderr == ""
+
+
+def test_columns_of_similar_scales_give_no_hint():
+    rows = np.random.RandomState(0).rand(50, 8)
+    names = [f"x{j}" for j in range(8)]
+    assert fit.compare_scales(Table(rows * [1, 50, 1, 1, 1, 1, 1, 1], names)) is None
+    assert fit.compare_scales(Table(rows * [1e-9, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert fit.compare_scales(Table(rows * [0, 1, 1, 1, 1, 1, 1, 1], names)) is None
+    assert fit.compare_scales(Table(rows[:, :1], names[:1])) is None
+    uneven = rows * [1, 1000, 1, 1, 1, 1, 1, 1]
+    assert "'x1' varies" in fit.compare_scales(Table(uneven, names))
+    assert fit.compare_scales(Table(sparse.csr_array(uneven), names)) is None
+    assert fit.compare_scales(Table(uneven, names, image_shape=(2, 4))) is None
+
+
+def test_an_invalid_checkpoint_is_refused_and_not_changed(here):
+    content = Path("iris.csv").read_bytes()
+    assert "'iris.csv' is no checkpoint" in refused(
+        "fit", "iris", *QUICK, "--checkpoint", "iris.csv"
+    )
+    assert Path("iris.csv").read_bytes() == content
+    assert "no folder" in refused("fit", "iris", *QUICK, "--checkpoint", "absent/c")
+    model = KModes(
+        3, n_bandwidths=3, n_init=2, random_state=0, checkpoint="c", keep_checkpoint=True
+    )
+    model.fit(IRIS.data)
+    content = Path("c").read_bytes()
+    result = invoke("fit", "wine", *QUICK, "--checkpoint", "c", code=2)
+    assert result.stderr.splitlines()[0] == "note: resuming from c: 3 of 3 bandwidths done"
+    assert "another fit: the shape of X is (150, 4) there and (178, 13) here" in result.stderr
+    assert Path("c").read_bytes() == content
+    assert "is no model" in refused("info", "c")
+    invoke("fit", "iris", *QUICK, "--checkpoint", "c", "-o", "out")
+    assert names() == ["iris.csv", "out"]
+    np.testing.assert_array_equal(load("out/model.npz").path_.centers, model.path_.centers)
