@@ -43,6 +43,9 @@ def merge_mode_sums(
 ) -> None:
     """Add sums at other references, in place, at the smaller reference of each cluster."""
 
+class KeptLabels:
+    """The labels and bounds of some rows, without the rows."""
+
 class Rows:
     """Rows in memory, dense or CSR, with their weights, labels and bounds."""
 
@@ -86,6 +89,12 @@ class Rows:
 
     @property
     def has_labels(self) -> bool: ...
+    def detach_labels(self) -> KeptLabels:
+        """Take the labels and bounds off these rows, so that the rows need not be kept."""
+
+    def attach_labels(self, kept: KeptLabels) -> None:
+        """Put labels and bounds on the same rows, which may have been read again."""
+
     @property
     def first_row(self) -> int:
         """The number of the first row, where these are a part of others."""

@@ -1,10 +1,12 @@
 """Passes that assign and sum rows, each against a plain loop."""
 
+import gc
 import json
 import multiprocessing
 import os
 import subprocess
 import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -306,3 +308,40 @@ print("goes on")
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert run.stdout.split("\n")[:2] == ["MemoryError", "goes on"]
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_labels_are_kept_without_the_rows(form, dtype, rng):
+    X = rng.normal(size=(3000, 40)).astype(dtype)
+    centers = X[:30].astype(np.float64)
+    first, again = open_rows(X.copy(), form=form), open_rows(X.copy(), form=form)
+    before = first.mode_pass(centers, 0, 0.1)
+    labels = first.labels
+    kept = first.detach_labels()
+    assert not first.has_labels
+    again.attach_labels(kept)
+    after = again.mode_pass(centers, 0, 0.1)
+    *_, changed, searched = after
+    assert changed == 0
+    assert searched < before[-1] == len(X)  # bounds were kept too
+    np.testing.assert_array_equal(again.labels, labels)
+    for one, other in zip(before[:-2], after[:-2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="attached to rows already"):
+        first.attach_labels(kept)
+    with pytest.raises(ValueError, match="of the shape that they were of"):
+        open_rows(X[:100], form=form).attach_labels(again.detach_labels())
+
+
+def test_kept_labels_let_the_rows_go(rng):
+    X = rng.normal(size=(100, 3))
+    gone = weakref.ref(X)
+    rows = _core.Rows(X)
+    rows.mode_pass(X[:2].copy(), 0, 0.1)
+    labels, kept = rows.labels, rows.detach_labels()
+    del rows, X
+    gc.collect()
+    assert gone() is None
+    del kept
+    assert set(labels) == {0, 1}

@@ -126,27 +126,47 @@ class IfInterrupted {
 
 }  // namespace
 
-Assignment::Assignment(Rows& rows) : rows_(rows), labels_(rows.n_rows()) {
+Assignment::Assignment(Rows& rows)
+    : rows_(&rows), n_rows_(rows.n_rows()), n_features_(rows.n_features()), labels_(n_rows_) {
   std::fill_n(labels_.get(), rows.n_rows(), -1);
 }
 
-nb::object Assignment::labels(nb::handle owner) {
-  const std::size_t n = static_cast<std::size_t>(rows_.n_rows());
-  return nb::cast(
-      nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(labels_.get(), {n}, owner));
+void Assignment::attach(Rows& rows) {
+  if (rows.n_rows() != n_rows_ || rows.n_features() != n_features_) {
+    throw nb::value_error("Labels must be attached to rows of the shape that they were of.");
+  }
+  rows_ = &rows;
+}
+
+void Assignment::detach() {
+  rows_ = nullptr;
+  layout_.free_centers();
+  workspaces_.clear();
+  order_ = {};
+  squared_ = {};
+  columns_ = {};
+}
+
+nb::object Assignment::labels(const std::shared_ptr<Assignment>& assignment) {
+  const std::size_t n = static_cast<std::size_t>(assignment->n_rows_);
+  auto* shared = new std::shared_ptr<Assignment>(assignment);
+  nb::capsule owner(shared,
+                    [](void* p) noexcept { delete static_cast<std::shared_ptr<Assignment>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(assignment->labels_.get(),
+                                                                          {n}, owner));
 }
 
 void Assignment::check_centers(const Matrix& centers) const {
-  if (centers.shape(0) < 1 || static_cast<int>(centers.shape(1)) != rows_.n_features()) {
+  if (centers.shape(0) < 1 || static_cast<int>(centers.shape(1)) != rows_->n_features()) {
     throw nb::value_error("centers must have one row for each cluster and the features of X.");
   }
   if (centers.shape(0) > (1u << 30)) throw nb::value_error("There are too many centers.");
 }
 
 bool Assignment::should_group() const {
-  const int K = layout_.n_clusters(), D = rows_.n_features();
-  const double bytes = rows_.source.is_single() ? 4.0 : 8.0;
-  return !rows_.source.is_sparse() && D > longest_short_row && K >= fewest_for_groups &&
+  const int K = layout_.n_clusters(), D = rows_->n_features();
+  const double bytes = rows_->source.is_single() ? 4.0 : 8.0;
+  return !rows_->source.is_sparse() && D > longest_short_row && K >= fewest_for_groups &&
          4.0 * layout_.n_groups() <= group_memory * D * bytes;
 }
 
@@ -160,7 +180,7 @@ void Assignment::forget_bounds() {
   layout_.group_centers(has_groups_);
   group_shift_.assign(layout_.n_groups(), 0.0);
   if (has_groups_) {
-    const std::int64_t n = rows_.n_rows() * layout_.n_groups();
+    const std::int64_t n = rows_->n_rows() * layout_.n_groups();
     if (group_lower_.size() < n) group_lower_ = Buffer<float>(n);
   }
 }
@@ -207,16 +227,16 @@ RowState Assignment::state() const {
 }
 
 RowState Assignment::begin(const Matrix& centers, bool needs_upper) {
-  layout_.set_centers(centers.data(), static_cast<int>(centers.shape(0)), rows_.source,
-                      rows_.n_threads, bound_centers_);
+  layout_.set_centers(centers.data(), static_cast<int>(centers.shape(0)), rows_->source,
+                      rows_->n_threads, bound_centers_);
   if (!carry_bounds()) forget_bounds();
   layout_.lay_out();
-  if (!lower_) lower_ = Buffer<float>(rows_.n_rows());
+  if (!lower_) lower_ = Buffer<float>(rows_->n_rows());
   if (needs_upper) {
-    if (!upper_) upper_ = Buffer<float>(rows_.n_rows());
+    if (!upper_) upper_ = Buffer<float>(rows_->n_rows());
     // Rows whose own distance is not known are measured; that is what an infinite bound does.
     if (!has_upper_)
-      std::fill_n(upper_.get(), rows_.n_rows(), std::numeric_limits<float>::infinity());
+      std::fill_n(upper_.get(), rows_->n_rows(), std::numeric_limits<float>::infinity());
   } else {
     has_upper_ = false;
   }
@@ -242,22 +262,22 @@ bool Assignment::is_bound_to(const Matrix& centers) const {
 
 void Assignment::find_half_gaps() {
   const int K = layout_.n_clusters();
-  const double work = static_cast<double>(K) * K * rows_.n_features();
-  if (K == 1 || work > most_for_gaps || rows_.source.is_sparse()) {
+  const double work = static_cast<double>(K) * K * rows_->n_features();
+  if (K == 1 || work > most_for_gaps || rows_->source.is_sparse()) {
     std::fill(half_gaps_.begin(), half_gaps_.end(), 0.0);
     return;
   }
   constexpr int run = 8;
-  parallel_for(rows_.threads_for(work), (K + run - 1) / run, [&](int, std::int64_t i) {
+  parallel_for(rows_->threads_for(work), (K + run - 1) / run, [&](int, std::int64_t i) {
     const int first = static_cast<int>(i) * run;
-    kernels().half_gaps(layout_.view(), rows_.source.is_single(), first, std::min(K, first + run),
+    kernels().half_gaps(layout_.view(), rows_->source.is_single(), first, std::min(K, first + run),
                         half_gaps_.data());
   });
 }
 
 void Assignment::end(double lower_sum) {
   if (!has_bounds_) {
-    mean_lower_bound_ = lower_sum / static_cast<double>(std::max<std::int64_t>(rows_.n_rows(), 1));
+    mean_lower_bound_ = lower_sum / static_cast<double>(std::max<std::int64_t>(rows_->n_rows(), 1));
   }
   has_labels_ = has_bounds_ = true;
 }
@@ -290,18 +310,18 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
                  0};
   {
     nb::gil_scoped_release release;
-    std::lock_guard lock(rows_.mutex);
+    std::lock_guard lock(rows_->mutex);
     if (!reassign && !has_labels_) {
       throw std::runtime_error("The rows have no labels yet: a pass that assigns must come first.");
     }
     IfInterrupted forget{&has_labels_, &has_bounds_, &has_upper_};
     ModePass pass;
-    pass.source = rows_.source;
-    pass.weights = rows_.weights;
+    pass.source = rows_->source;
+    pass.weights = rows_->weights;
     if (reassign) {
       pass.state = begin(centers, false);
     } else {
-      layout_.set_centers(centers.data(), static_cast<int>(K), rows_.source, rows_.n_threads, {});
+      layout_.set_centers(centers.data(), static_cast<int>(K), rows_->source, rows_->n_threads, {});
       layout_.lay_out();
       pass.state = state();
     }
@@ -310,8 +330,8 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     pass.inverse_squared_bandwidth = inverse_squared_bandwidth;
     pass.also_at = also_at;
     pass.reassign = reassign;
-    pass.negligible = rows_.negligible;
-    pass.first_row = rows_.first_row;
+    pass.negligible = rows_->negligible;
+    pass.first_row = rows_->first_row;
     run_mode_pass(pass, total);
     if (reassign) end(total.lower_sum);
     forget.done = true;
@@ -322,7 +342,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
 }
 
 void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
-  if (rows_.source.is_sparse()) {
+  if (rows_->source.is_sparse()) {
     run_sparse_mode_pass(pass, total);
     return;
   }
@@ -330,11 +350,11 @@ void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
   std::fill_n(total.totals, std::int64_t{K} * D, 0.0);
   const int n_threads = threads();
   reduce_blocks<ModePartial>(
-      n_threads, static_cast<std::int64_t>(rows_.blocks.size()),
+      n_threads, static_cast<std::int64_t>(rows_->blocks.size()),
       [&] { return std::make_unique<ModePartial>(K, D); },
       [&](int worker, std::int64_t block, ModePartial& partial) {
         partial.clear();
-        kernels().mode_block(pass, rows_.blocks[block], workspaces_[worker].get(), partial.sums);
+        kernels().mode_block(pass, rows_->blocks[block], workspaces_[worker].get(), partial.sums);
       },
       [&](const ModePartial& partial) {
         merge_mode_sums(pass.kernel, total, partial.sums, K, D, D, partial.stride);
@@ -343,9 +363,9 @@ void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
 
 int Assignment::threads() {
   const int n =
-      rows_.threads_for(static_cast<double>(rows_.n_rows()) * (rows_.n_features() + 16.0));
-  const std::int64_t bytes =
-      kernels().workspace(rows_.source, layout_.n_clusters(), has_groups_ ? layout_.n_groups() : 0);
+      rows_->threads_for(static_cast<double>(rows_->n_rows()) * (rows_->n_features() + 16.0));
+  const std::int64_t bytes = kernels().workspace(rows_->source, layout_.n_clusters(),
+                                                 has_groups_ ? layout_.n_groups() : 0);
   if (static_cast<int>(workspaces_.size()) < n) workspaces_.resize(n);
   for (auto& space : workspaces_) {
     if (space.size() < bytes) space = Buffer<char>(bytes);
@@ -362,11 +382,11 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
   MeanSums total{mass.data(), totals.data(), counts.data(), 0.0, 0, 0, 0};
   {
     nb::gil_scoped_release release;
-    std::lock_guard lock(rows_.mutex);
+    std::lock_guard lock(rows_->mutex);
     IfInterrupted forget{&has_labels_, &has_bounds_, &has_upper_};
     MeanPass pass;
-    pass.source = rows_.source;
-    pass.weights = rows_.weights;
+    pass.source = rows_->source;
+    pass.weights = rows_->weights;
     pass.only_changes = after && has_upper_ && is_bound_to(*after);
     pass.state = begin(centers, true);
     pass.centers = layout_.view();
@@ -379,7 +399,7 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
 }
 
 void Assignment::run_mean_pass(const MeanPass& pass, MeanSums& total) {
-  if (rows_.source.is_sparse()) {
+  if (rows_->source.is_sparse()) {
     run_sparse_mean_pass(pass, total);
     return;
   }
@@ -387,11 +407,11 @@ void Assignment::run_mean_pass(const MeanPass& pass, MeanSums& total) {
   std::fill_n(total.totals, std::int64_t{K} * D, 0.0);
   const int n_threads = threads();
   reduce_blocks<MeanPartial>(
-      n_threads, static_cast<std::int64_t>(rows_.blocks.size()),
+      n_threads, static_cast<std::int64_t>(rows_->blocks.size()),
       [&] { return std::make_unique<MeanPartial>(K, D); },
       [&](int worker, std::int64_t block, MeanPartial& partial) {
         partial.clear();
-        kernels().mean_block(pass, rows_.blocks[block], workspaces_[worker].get(), partial.sums);
+        kernels().mean_block(pass, rows_->blocks[block], workspaces_[worker].get(), partial.sums);
       },
       [&](const MeanPartial& partial) {
         for (int k = 0; k < K; k++) {

@@ -1,6 +1,7 @@
 // Passes that assign rows to centers, and the labels and bounds that they keep.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,12 @@ class Assignment {
   nb::object mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth, bool reassign,
                        double also_at);
   nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
-  nb::object labels(nb::handle owner);
+  /// The labels as an array, which keeps them in memory.
+  static nb::object labels(const std::shared_ptr<Assignment>& assignment);
+  /// Lets go of the rows, and of all that a pass can make again: labels and bounds stay.
+  void detach();
+  /// Goes on with the same rows, which may have been read again.
+  void attach(Rows& rows);
   bool has_labels() const { return has_labels_; }
 
  private:
@@ -51,7 +57,9 @@ class Assignment {
   int threads();
   void end(double lower_sum);
 
-  Rows& rows_;
+  Rows* rows_;
+  std::int64_t n_rows_;
+  int n_features_;
   CenterLayout layout_;
   Buffer<std::int32_t> labels_;
   Buffer<float> lower_, upper_, group_lower_;

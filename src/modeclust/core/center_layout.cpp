@@ -131,6 +131,11 @@ void CenterLayout::group_centers(bool grouped) {
   for (int s = 0; s < n_clusters_; s++) slot_of_[label_at_[s]] = s;
 }
 
+void CenterLayout::free_centers() {
+  exact_ = {};
+  for (Buffer<char>* buffer : {&rows_, &shifted_, &panels_, &offsets_, &shift_}) *buffer = {};
+}
+
 void CenterLayout::lay_out() {
   view_ = Centers{};
   view_.n_clusters = n_clusters_;

@@ -23,6 +23,9 @@ class CenterLayout {
   /// Lays the centers out in the slots that they have.
   void lay_out();
 
+  /// Frees the memory of the centers; they keep their slots.
+  void free_centers();
+
   /// The centers as they were taken. They may be swapped for other memory once they are laid out.
   std::vector<double>& exact() { return exact_; }
   int n_clusters() const { return n_clusters_; }

@@ -102,7 +102,7 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   owners_.push_back(nb::cast(X));
   set_weights(std::move(weight), std::move(precision));
   divide(n_clusters);
-  assignment = std::make_unique<Assignment>(*this);
+  assignment = std::make_shared<Assignment>(*this);
 }
 
 Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
@@ -151,7 +151,7 @@ Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_featur
   owners_.push_back(nb::cast(indices));
   set_weights(std::move(weight), std::move(precision));
   divide(n_clusters);
-  assignment = std::make_unique<Assignment>(*this);
+  assignment = std::make_shared<Assignment>(*this);
 }
 
 Rows::~Rows() = default;
@@ -218,6 +218,21 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
         });
   }
   return out;
+}
+
+KeptLabels Rows::detach_labels() {
+  std::lock_guard lock(mutex);
+  KeptLabels kept{std::move(assignment)};
+  assignment = std::make_shared<Assignment>(*this);
+  kept.assignment->detach();
+  return kept;
+}
+
+void Rows::attach_labels(KeptLabels& kept) {
+  std::lock_guard lock(mutex);
+  check(kept.assignment != nullptr, "These labels are attached to rows already.");
+  kept.assignment->attach(*this);
+  assignment = std::move(kept.assignment);
 }
 
 nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::row_weights() const {
@@ -376,6 +391,7 @@ void bind_rows(nb::module_& m) {
         arg("rounding") = 0.0);
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
         arg("totals"), arg("other_reference"), arg("other_mass"), arg("other_totals"));
+  nb::class_<KeptLabels>(m, "KeptLabels");
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
                     double, bool, int, int, std::int64_t>(),
@@ -395,8 +411,10 @@ void bind_rows(nb::module_& m) {
       .def("set_precision", &Rows::set_precision, arg("precision").none())
       .def_rw("negligible", &Rows::negligible)
       .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })
-      .def_prop_ro("labels",
-                   [](nb::handle self) { return nb::cast<Rows&>(self).assignment->labels(self); })
+      .def_prop_ro("labels", [](const Rows& rows) { return Assignment::labels(rows.assignment); })
+      .def("detach_labels", &Rows::detach_labels, nb::call_guard<nb::gil_scoped_release>())
+      .def("attach_labels", &Rows::attach_labels, arg("kept"),
+           nb::call_guard<nb::gil_scoped_release>())
       .def(
           "mode_pass",
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,

@@ -55,6 +55,11 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int6
 
 class Assignment;
 
+/// The labels and bounds of some rows, without the rows.
+struct KeptLabels {
+  std::shared_ptr<Assignment> assignment;
+};
+
 /// Rows in memory, dense or CSR, with their weights.
 class Rows {
  public:
@@ -77,6 +82,10 @@ class Rows {
   nb::tuple column_limits();
   /// The weight of each row in a step of K-means: q / s^2.
   nb::ndarray<nb::numpy, double, nb::ndim<1>> row_weights() const;
+  /// Takes the labels and bounds off these rows, so that the rows need not be kept in memory.
+  KeptLabels detach_labels();
+  /// Puts them on the same rows, which may have been read again.
+  void attach_labels(KeptLabels& kept);
   /// Digests of the rows, of their weights and of their precisions, by blocks.
   nb::tuple digest();
 
@@ -87,7 +96,7 @@ class Rows {
   double negligible = 100.0;     // t this far above the smallest of a cluster makes no difference
   std::vector<RowRange> blocks;  // by the shape of the problem alone, not by the threads
   std::mutex mutex;              // one pass at a time
-  std::unique_ptr<Assignment> assignment;
+  std::shared_ptr<Assignment> assignment;
 
   /// Threads for some work on `n_numbers` numbers: one where waking others would take longer.
   int threads_for(double n_numbers) const { return n_numbers < 100000.0 ? 1 : n_threads; }

@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 void Assignment::sort_rows() {
-  const std::int64_t n = rows_.n_rows();
+  const std::int64_t n = rows_->n_rows();
   const int K = layout_.n_clusters();
   if (!order_) order_ = Buffer<std::int64_t>(n);
   ends_.assign(K + 1, 0);
@@ -31,7 +31,7 @@ void Assignment::sort_rows() {
 void Assignment::measure_rows(bool only_changed) {
   // Runs of rows of one cluster each: its center stays in the cache.
   std::vector<RowList> lists;
-  const std::int64_t n = rows_.n_rows();
+  const std::int64_t n = rows_->n_rows();
   std::vector<std::int64_t> changed;
   const std::int64_t* order = order_.get();
   if (only_changed) {
@@ -44,9 +44,9 @@ void Assignment::measure_rows(bool only_changed) {
   for (std::int64_t first = 0; first < n_listed; first += sparse_run) {
     lists.push_back({order + first, std::min<std::int64_t>(sparse_run, n_listed - first)});
   }
-  parallel_for(rows_.threads_for(rows_.size()), static_cast<std::int64_t>(lists.size()),
+  parallel_for(rows_->threads_for(rows_->size()), static_cast<std::int64_t>(lists.size()),
                [&](int, std::int64_t i) {
-                 kernels().own_distances(rows_.source, layout_.view(), lists[i], labels_.get(),
+                 kernels().own_distances(rows_->source, layout_.view(), lists[i], labels_.get(),
                                          squared_.get());
                });
 }
@@ -54,11 +54,11 @@ void Assignment::measure_rows(bool only_changed) {
 std::int64_t Assignment::search_rows(const std::vector<std::int64_t>& pending,
                                      const RowState& state, double* squared, double* lower_sum) {
   const std::int64_t n = static_cast<std::int64_t>(pending.size());
-  const std::int64_t D = rows_.n_features(), n_rows = std::max<std::int64_t>(rows_.n_rows(), 1);
-  const int n_threads = rows_.threads_for(rows_.size());
+  const std::int64_t D = rows_->n_features(), n_rows = std::max<std::int64_t>(rows_->n_rows(), 1);
+  const int n_threads = rows_->threads_for(rows_->size());
   Centers centers = layout_.view();
   // To lay out columns takes about as long as to measure this many rows by differences.
-  const double length = std::max(rows_.size() / static_cast<double>(n_rows), 1.0);
+  const double length = std::max(rows_->size() / static_cast<double>(n_rows), 1.0);
   if (static_cast<double>(n) * length > 0.5 * static_cast<double>(D)) {
     const std::int64_t size = D * centers.n_slots, tile = 1024;
     if (columns_.size() < size) columns_ = Buffer<float>(size);
@@ -75,8 +75,8 @@ std::int64_t Assignment::search_rows(const std::vector<std::int64_t>& pending,
   parallel_for(n_threads, n_runs, [&](int worker, std::int64_t i) {
     const std::int64_t first = i * sparse_run;
     const RowList list{pending.data() + first, std::min<std::int64_t>(sparse_run, n - first)};
-    changed[i] = kernels().search(rows_.source, centers, state, list, scores[worker].get(), squared,
-                                  &lower_sums[i]);
+    changed[i] = kernels().search(rows_->source, centers, state, list, scores[worker].get(),
+                                  squared, &lower_sums[i]);
   });
   std::int64_t n_changed = 0;
   for (std::int64_t i = 0; i < n_runs; i++) {
@@ -87,7 +87,7 @@ std::int64_t Assignment::search_rows(const std::vector<std::int64_t>& pending,
 }
 
 void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
-  const std::int64_t n = rows_.n_rows();
+  const std::int64_t n = rows_->n_rows();
   const int K = pass.centers.n_clusters;
   const std::int64_t D = pass.centers.n_features;
   if (!squared_) squared_ = Buffer<double>(n);
@@ -123,7 +123,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
   for (int k = 0; k < K; k++) clusters[k] = k;
   std::stable_sort(clusters.begin(), clusters.end(),
                    [&](int a, int b) { return ends_[a + 1] - ends_[a] > ends_[b + 1] - ends_[b]; });
-  const int n_threads = rows_.threads_for(rows_.size());
+  const int n_threads = rows_->threads_for(rows_->size());
   std::vector<Buffer<double>> memory(n_threads);
   for (auto& buffer : memory) buffer = Buffer<double>(5 * (sparse_run + 16));
   std::vector<ModeSums> sums(K);
@@ -153,7 +153,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
 }
 
 void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
-  const std::int64_t n = rows_.n_rows();
+  const std::int64_t n = rows_->n_rows();
   const int K = pass.centers.n_clusters;
   const std::int64_t D = pass.centers.n_features;
   if (!squared_) squared_ = Buffer<double>(n);
@@ -170,10 +170,10 @@ void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
       }
     }
     const std::int64_t n_unsure = static_cast<std::int64_t>(unsure.size());
-    parallel_for(rows_.threads_for(rows_.size()), (n_unsure + sparse_run - 1) / sparse_run,
+    parallel_for(rows_->threads_for(rows_->size()), (n_unsure + sparse_run - 1) / sparse_run,
                  [&](int, std::int64_t i) {
                    const std::int64_t first = i * sparse_run;
-                   kernels().own_distances(rows_.source, layout_.view(),
+                   kernels().own_distances(rows_->source, layout_.view(),
                                            {unsure.data() + first,
                                             std::min<std::int64_t>(sparse_run, n_unsure - first)},
                                            labels_.get(), squared_.get());
@@ -208,7 +208,7 @@ void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
   } else {
     for (std::int64_t i = 0; i < n; i++) lists[labels_[i]].push_back(i);
   }
-  parallel_for(rows_.threads_for(rows_.size()), K, [&](int, std::int64_t k) {
+  parallel_for(rows_->threads_for(rows_->size()), K, [&](int, std::int64_t k) {
     std::fill_n(total.totals + k * D, D, 0.0);
     MeanSums sums{total.mass + k, total.totals + k * D, total.counts + k, 0.0, 0, 0, 0};
     kernels().mean_cluster(pass, static_cast<int>(k),
