@@ -17,13 +17,12 @@ LAYERS = [
     {"estimators"},
     {"reporting"},  # below the estimators, so that a model can offer a report
     {"plotting"},  # reads fitted models by their attributes
-    {"validation", "dask_input"},
     {"solvers"},
     {"data"},
     {"kernels", "path", "mode_tree", "versions", "datasets"},
     {"io"},
     {"exceptions"},
-    {"_core"},
+    {"_core", "_sklearn"},
 ]
 OPTIONAL = {
     "matplotlib",

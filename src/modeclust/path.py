@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.io.frames import to_frame, unused_column
+from modeclust.io.model_file import is_array
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -95,6 +96,25 @@ class Path:
     n_iter: npt.NDArray[np.int64]
     labels: npt.NDArray[np.integer[Any]] | None = None
     feature_names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        n, centers, labels = len(self.bandwidths), self.centers, self.labels
+        is_right = is_array(self.bandwidths, "f", None) and is_array(centers, "f", n, None, None)
+        if is_right:
+            _, n_clusters, n_features = centers.shape
+            is_right = (
+                is_array(self.objectives, "f", n)
+                and is_array(self.inertias, "f", n)
+                and is_array(self.counts, "iu", n, n_clusters)
+                and is_array(self.n_iter, "iu", n)
+                and (labels is None or is_array(labels, "iu", n, None))
+                and (self.feature_names is None or len(self.feature_names) == n_features)
+            )
+        if not is_right:
+            raise ValueError(
+                "the arrays of a path must be numbers for the same bandwidths, clusters and "
+                "features, with the shapes that are listed for `Path`"
+            )
 
     def __len__(self) -> int:
         return len(self.bandwidths)

@@ -21,7 +21,7 @@ from modeclust.cli import streams
 from modeclust.cli.formats import STREAMERS, TABLES, WRITERS
 from modeclust.cli.tables import read_table, write_labels
 from modeclust.data import machine
-from modeclust.estimators.load import read_model
+from modeclust.estimators.saving import read_model
 
 da = pytest.importorskip("dask.array")
 

@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from modeclust import KModes, LaplacianKModes
 from modeclust.exceptions import ApproximateNeighborsWarning, EmptyClusterWarning
 from modeclust.kernels import KERNELS
-from modeclust.solvers.neighbors import approximate_rows, distances_to_neighbors, nearest_rows
+from modeclust.solvers.neighbors import approximate_rows, distances_to_neighbors, nearest_other_rows
 
 IRIS = load_iris().data
 MOONS, MOON = make_moons(300, noise=0.05, random_state=0)
@@ -449,7 +449,7 @@ class TestApproximateNeighbours:
         assert adjusted_rand_score(exact.labels_, about.labels_) > 0.99
 
     def test_many_rows_get_them_with_a_warning(self, monkeypatch):
-        monkeypatch.setattr("modeclust.solvers.neighbors.MOST_EXACT_ROWS", 500)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_ROWS", 500)
         X, _ = make_blobs(501, 16, centers=3, random_state=0)
         with pytest.warns(ApproximateNeighborsWarning, match="501 rows are approximate") as caught:
             model = LaplacianKModes(3, random_state=0).fit(X)
@@ -471,7 +471,7 @@ class TestApproximateNeighbours:
     def test_rows_of_any_size(self, offset, scale):
         X, _ = make_blobs(500, 3, centers=3, random_state=0)
         X = (X + offset) * scale
-        _, expected = nearest_rows(X / scale - offset, [None], 5)
+        _, expected = nearest_other_rows(X / scale - offset, 5)
         distances, indices = approximate_rows(X, 5, np.random.RandomState(0))
         shared = [len(np.intersect1d(*both)) for both in zip(indices, expected, strict=True)]
         assert np.mean(shared) > 4.8
@@ -491,7 +491,7 @@ class TestApproximateNeighbours:
         assert about.affinity_.data.tobytes() == exact.affinity_.data.tobytes()
 
     def test_without_faiss_all_are_exact(self, monkeypatch):
-        monkeypatch.setattr("modeclust.solvers.neighbors.MOST_EXACT_ROWS", 10)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_ROWS", 10)
         monkeypatch.setattr("modeclust.solvers.neighbors.find_spec", lambda name: None)
         X, _ = make_blobs(50, 16, centers=3, random_state=0)
         LaplacianKModes(3, random_state=0).fit(X)
@@ -506,7 +506,7 @@ def test_an_error_leaves_the_fitted_model_as_it_was(monkeypatch):
     def fail(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modeclust.estimators.soft_problem.follow_soft", fail)
+    monkeypatch.setattr("modeclust.estimators.soft_problem.follow_soft_path", fail)
     with pytest.raises(KeyboardInterrupt):
         model.fit(IRIS[:, :3])
     before["n_features_in_"] = 3

@@ -221,7 +221,7 @@ def demo(
     """Cluster handwritten digits, and open the page of what was found."""
     from modeclust.cli.folder import check_folder
     from modeclust.datasets import load_dataset
-    from modeclust.estimators.bandwidth import estimate_bandwidth
+    from modeclust.estimators.functions import estimate_bandwidth
 
     check_folder(output, force=force)
     # Well below the neighbour distance, to average only digits that are much alike.
@@ -276,7 +276,7 @@ def paper(
 
 def _fit(job: Job) -> "tuple[Fit, dict[str, Any]]":
     from modeclust.cli.job import describe, run
-    from modeclust.estimators.checkpoint import describe_checkpoint
+    from modeclust.io.checkpoint import describe_checkpoint
 
     file = job.checkpoint
     if file is not None and file.exists():

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.dask.chunks import is_dask
 from modeclust.data.machine import exceeds_share
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 
 # What people write for a value that is not there.
 MISSING = ("", "?", "na", "n/a", "nan", "none", "null")

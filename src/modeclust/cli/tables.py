@@ -25,9 +25,8 @@ from modeclust.cli.formats import (
     open_columns,
 )
 from modeclust.cli.streams import readable
-from modeclust.data.dask.chunks import is_dask
 from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 from modeclust.io.atomic import shown, written
 from modeclust.io.frames import unused_column
 

@@ -7,11 +7,13 @@ import numpy as np
 
 from modeclust import _core
 from modeclust.data.memory import MemoryDataset, weight_spread
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import Doubles, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
+from modeclust.data.validation import check_n_jobs
+from modeclust.estimators.saving import are_rows
+from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.solvers.mean_shift import Density
-from modeclust.validation import Doubles, check_n_jobs
 
 # Sparse rows are compared by products, where a squared distance is off by about 1e-16 of the
 # squared norms: that must be below 1e-8 of the squared bandwidth.
@@ -23,9 +25,8 @@ LIMITS = 1e-100, 1e100
 class OpenKernelDensity(NamedTuple):
     """A kernel density of rescaled rows, ready for mean-shift."""
 
-    density: (
-        Density  # local scales are divided by their mean, and the bandwidth is multiplied by it
-    )
+    # Local scales are divided by their mean, and the bandwidth is multiplied by it.
+    density: Density
     X: Any  # the rows
     rescaling: Rescaling
     mean_scale: float
@@ -42,6 +43,15 @@ class KernelDensity:
     X: Any
     weight: Doubles | None
     scale: Doubles | None
+
+    def __post_init__(self) -> None:
+        is_right = are_rows(self.X, None, None)
+        for values in (self.weight, self.scale):
+            if values is not None and is_right:
+                is_right = is_array(values, "f", self.X.shape[0]) and bool((values >= 0).all())
+                is_right = is_right and bool(np.isfinite(values).all())
+        if not is_right or (self.scale is not None and not (self.scale > 0).all()):
+            raise ValueError("a kernel density must have finite rows, weights >= 0 and scales > 0")
 
     @classmethod
     def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
@@ -85,4 +95,9 @@ class KernelDensity:
 
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
         """Return the user's bandwidths as internal ones."""
-        return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)
+        return to_internal(bandwidth, rescaling, self.mean_scale)
+
+
+def to_internal(bandwidth: Any, rescaling: Rescaling, mean_scale: float) -> Any:
+    """Return the user's bandwidths in internal units, for rows with this mean of local scales."""
+    return rescaling.bandwidth_to_internal(bandwidth, mean_scale, limits=LIMITS)

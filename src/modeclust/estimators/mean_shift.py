@@ -1,6 +1,5 @@
 """Mean-shift: the estimator."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Integral
@@ -9,22 +8,43 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from modeclust._sklearn import (
+    CALLBACK_ATTRIBUTES,
+    CallbackSupportMixin,
+    StrOptions,
+    fit_context,
+    is_array_like,
+    with_callbacks,
+)
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-from modeclust.estimators.bandwidth import resolve_bandwidth
-from modeclust.estimators.decorators import fit_context, with_callbacks
-from modeclust.estimators.fitted_with import FittedWithMixin
-from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
+from modeclust.data.validation import (
+    check_cluster_count,
+    check_n_jobs,
+    check_numbers,
+    check_rows,
+    check_scales,
+    check_weights,
+)
+from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity, to_internal
+from modeclust.estimators.parameters import (
+    CONSTRAINTS,
+    COUNT,
+    FINITE,
+    BandwidthRule,
+    FittedParametersMixin,
+)
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
+from modeclust.exceptions import _warn_user
+from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.kmeans import distinct_rows
 from modeclust.solvers.mean_shift import (
     Limits,
     Modes,
@@ -40,26 +60,15 @@ from modeclust.solvers.mean_shift import (
     nearest_mode,
 )
 from modeclust.solvers.neighbors import nearest_rows
-from modeclust.solvers.seeding import distinct_rows
-from modeclust.validation import (
-    CONSTRAINTS,
-    COUNT,
-    FINITE,
-    BandwidthRule,
-    check_cluster_count,
-    check_n_jobs,
-    check_numbers,
-    check_rows,
-    check_scales,
-    check_weights,
-    is_array_like,
-)
 
-# Where the search for a bandwidth begins is found from so many seeds, for so many modes or more.
-FEW_SEEDS, SEEDS_FOR_A_MODE = 256, 8
+# The first bandwidth of the search for `n_clusters` modes is found from at least this many seeds,
+# and at least this many for each mode.
+FEW_SEEDS, SEEDS_PER_MODE = 256, 8
 
 
-class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin, BaseEstimator):
+class MeanShift(
+    ClusterMixin, CallbackSupportMixin, FittedParametersMixin, SavingMixin, BaseEstimator
+):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that ascend to it.
 
     The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
@@ -149,6 +158,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (KernelDensity,)
+    _required_attributes = ("_kernel_density",)
     _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
@@ -216,19 +226,22 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         kernel_density, bandwidth = self._prepare(X, sample_weight, sample_scale)
         opened = kernel_density.open(self.kernel, bandwidth, self.n_jobs)
         search = Search(self, opened)
-        root = self._init_callback_context(max_subtasks=search.n_parts)
         callback_args = {"estimator": self, "X": X, "y": y}
-        root.call_on_fit_task_begin(**callback_args)
-        search.watched = partial(_watched, root, callback_args)
+        task: Any = None
+        if vars(self).keys() & CALLBACK_ATTRIBUTES:
+            task = self._init_callback_context(max_subtasks=search.n_parts)
+            task.call_on_fit_task_begin(**callback_args)
+            search.observed = partial(_observed, task, callback_args)
         try:
             bandwidth, modes = search.modes(self.n_clusters)
         except NoBandwidthError as error:
             raise ValueError(self._no_bandwidth(error, opened)) from None
         labels = search.row_labels(modes)
         self._store(kernel_density, modes, labels, bandwidth, opened)
-        root.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
+        if task is not None:
+            task.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not modes.converged:
-            warn_of_unfinished(self.max_iter, stacklevel=5)
+            warn_not_converged(self.max_iter)
         return self
 
     def predict(self, X: Any, method: str = "basin") -> npt.NDArray[np.int32]:
@@ -282,20 +295,19 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         self._check_seeds(X)
         rescaling = Rescaling.of(X)
         if not isinstance(self.bandwidth, str):
-            KernelDensity(X, weight, scale).bandwidth_to_internal(self.bandwidth, rescaling)
+            mean_scale = 1.0 if scale is None else float(np.average(scale, weights=weight))
+            to_internal(self.bandwidth, rescaling, mean_scale)
         internal = rescaling.to_internal(X)
-        if self.n_clusters is not None:
-            with MemoryDataset(internal, weight=weight) as dataset:
+        with MemoryDataset(internal, weight=weight, n_jobs=self.n_jobs) as dataset:
+            if self.n_clusters is not None:
                 distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
-        bandwidth, local = resolve_bandwidth(
-            rescaling,
-            internal,
-            weight,
-            self.bandwidth,
-            local=self.adaptive,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+            bandwidth, local = choose_bandwidth(
+                dataset,
+                self.bandwidth,
+                local=self.adaptive,
+                unit=rescaling.scale,
+                random_state=self.random_state,
+            )
         return KernelDensity.of(X, weight, local if self.adaptive else scale), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
@@ -356,12 +368,24 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         """Return the first of the rows at `indices` that differs from that of the fit."""
         return first_unlike(X, indices, self._kernel_density.X, indices)
 
+    def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
+        yield from super()._loaded_checks()
+        shape = len(self.labels_), self.cluster_centers_.shape[1]
+        density: Any = self._kernel_density
+        is_right = isinstance(density, KernelDensity) and density.X.shape == shape
+        if is_right:
+            try:
+                density.open(self._fitted_with["kernel"], self.bandwidth_, 1)
+            except ValueError:  # the bandwidth is too small
+                is_right = False
+        yield "_kernel_density", is_right, f"rows of {shape[1]} features, one for each label"
+
 
 class Search:
-    """The search for modes from the seeds that an estimator asks for."""
+    """The search for modes from the seeds of an estimator."""
 
     def __init__(self, model: MeanShift, opened: OpenKernelDensity) -> None:
-        self.watched: Callable[[Iterator[Points]], Iterator[Points]] = iter
+        self.observed: Callable[[Iterator[Points]], Iterator[Points]] = iter
         self.limits = model._limits()
         self.rng = check_random_state(model.random_state)
         self._density = opened.density
@@ -396,7 +420,7 @@ class Search:
 
     def _count_estimator(self, n_clusters: int) -> Callable[[float], float] | None:
         """Return what estimates the number of modes from a few of the seeds, if these are many."""
-        n_few = max(FEW_SEEDS, SEEDS_FOR_A_MODE * n_clusters)
+        n_few = max(FEW_SEEDS, SEEDS_PER_MODE * n_clusters)
         if self._in_cells or self._seeds.shape[0] < 4 * n_few:
             return None
         few = self._seeds[np.sort(self.rng.choice(self._seeds.shape[0], n_few, replace=False))]
@@ -414,7 +438,7 @@ class Search:
             cells = np.round(self._rows.astype(np.float64) / bandwidth)
             cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
             self._seeds = cells * bandwidth
-        parts = self.watched(_dense_parts(self._seeds))
+        parts = self.observed(_dense_parts(self._seeds))
         return find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
 
     def _merge_modes_at(self, found: ModesAtBandwidth, bandwidth: float) -> ModesAtBandwidth:
@@ -428,21 +452,18 @@ class Search:
         return modes.labels[_nearest(self._seeds[:n_ascended], _dense_parts(self._rows))]
 
 
-def warn_of_unfinished(max_iter: int, stacklevel: int) -> None:
-    """Warn of trajectories that did not end within `max_iter` steps."""
-    warnings.warn(
-        f"Some climbs did not end within {max_iter} steps. Raise max_iter or tol.",
+def warn_not_converged(max_iter: int) -> None:
+    """Warn that trajectories did not end within `max_iter` steps."""
+    _warn_user(
+        f"Some trajectories did not end within {max_iter} steps. Raise max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 
-def _watched(
-    root: CallbackContext, callback_args: dict[str, Any], parts: Iterator[Points]
-) -> Iterator[Points]:
-    """Yield parts of the seeds, telling the callbacks of each, until one asks to stop."""
+def _observed(fit: Any, callback_args: dict[str, Any], parts: Iterator[Points]) -> Iterator[Points]:
+    """Yield parts of the seeds, with a callback task for each, until a callback stops the fit."""
     for part in parts:
-        task = root.subcontext("seeds")
+        task = fit.subcontext("seeds")
         task.call_on_fit_task_begin(**callback_args)
         yield part
         if task.call_on_fit_task_end(**callback_args, reconstruction_attributes={}):

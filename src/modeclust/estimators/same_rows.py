@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import Doubles, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-from modeclust.validation import Doubles
 
 Indices = npt.NDArray[np.intp]
 
@@ -19,6 +18,31 @@ ROUNDING = 1e-6
 BORDER = 1e-3
 # Of squared lengths, which is what distances by products lose in each precision.
 LOST = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-10}
+# Number of rows that are compared with those of the fit.
+MAX_COMPARED = 1_000
+
+
+def check_same_rows(model: Any, X: Any, row_numbers: Indices | None = None) -> None:
+    """Raise an error if `X` does not have the rows of the fit in the same order.
+
+    Up to `MAX_COMPARED` rows are compared, if the model has the method `_first_other_row`. For
+    other models, only the number of rows is checked. If `X` is a sample of the rows of the fit,
+    `row_numbers` has the position of each of its rows among all rows.
+    """
+    n_rows = len(model.labels_)
+    if X.shape[0] != n_rows:
+        raise ValueError(
+            f"X must be the data that the model was fitted on, {n_rows} rows, got {X.shape[0]}."
+        )
+    if not hasattr(model, "_first_other_row"):
+        return
+    indices = np.unique(np.linspace(0, n_rows - 1, MAX_COMPARED).astype(np.intp))
+    if (row := model._first_other_row(X, indices)) is not None:
+        number = row if row_numbers is None else row_numbers[row]
+        raise ValueError(
+            "X must be the data that the model was fitted on, with its rows in the same order, "
+            f"but row {number} is different; pass the same rows, or fit the model again."
+        )
 
 
 def first_elsewhere(

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from modeclust.data.reading import is_sparse
 from modeclust.io.frames import to_frame
+from modeclust.io.model_file import is_array
 
 Doubles = npt.NDArray[np.float64]
 
@@ -38,6 +39,17 @@ class Scaling:
 
     mean: Doubles | None
     scale: Doubles
+
+    def __post_init__(self) -> None:
+        mean, scale = self.mean, self.scale
+        is_right = is_array(scale, "f", None) and bool(np.isfinite(scale).all())
+        is_right = is_right and bool((scale > 0).all())
+        if mean is not None:
+            is_right = (
+                is_right and is_array(mean, "f", len(scale)) and bool(np.isfinite(mean).all())
+            )
+        if not is_right:
+            raise ValueError("a scaling must have one finite mean and one scale > 0 per feature")
 
     def transform(self, X: Any) -> Any:
         """Return rows scaled.

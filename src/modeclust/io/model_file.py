@@ -158,12 +158,14 @@ def _series(version: str) -> list[int]:
 
 def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
     """Return whether a value is an array of such numbers; None is for any length but 0."""
-    return (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind in kinds
-        and value.ndim == len(shape)
-        and all(n == m if m is not None else n > 0 for n, m in zip(value.shape, shape, strict=True))
-    )
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+        return False
+    if value.ndim != len(shape):
+        return False
+    for length, wanted in zip(value.shape, shape, strict=True):
+        if length != wanted and (wanted is not None or length == 0):
+            return False
+    return True
 
 
 class _Encoder:

@@ -9,7 +9,7 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.path import Path
-from modeclust.solvers.solve import assign
+from modeclust.solvers.kmodes import assign
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
+from modeclust.data.validation import check_rows
 from modeclust.path import Path
 from modeclust.plotting.exemplars import labels_at
 from modeclust.solvers.bandwidth import choose_bandwidth
-from modeclust.validation import check_rows
 
 Doubles = npt.NDArray[np.float64]
 
@@ -135,15 +136,12 @@ def scales_of(model: Any, X: Any, weight: Doubles | None) -> Doubles | None:
     """
     if not fitted_with(model, "adaptive"):
         return None
-    _, scales = choose_bandwidth(
-        Rescaling.of(X).to_internal(X),
-        weight,
-        1.0,  # any rule leaves the same scales
-        local=True,
-        random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
-        n_jobs=model.n_jobs,
-    )
-    return scales
+    seed = model.random_state if isinstance(model.random_state, Integral) else 0
+    rows = Rescaling.of(X).to_internal(X)
+    with MemoryDataset(rows, weight=weight, n_jobs=model.n_jobs) as dataset:
+        # Any bandwidth leaves the same scales.
+        _, scales = choose_bandwidth(dataset, 1.0, local=True, random_state=seed)
+    return np.asarray(scales)
 
 
 def check_image_shape(image_shape: Sequence[int] | None, n_features: int) -> tuple[int, ...] | None:

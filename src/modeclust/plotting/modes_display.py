@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from modeclust.data.reading import is_sparse
+from modeclust.data.validation import check_weights
 from modeclust.plotting.canvas import divide, open_axes, pyplot_for
 from modeclust.plotting.exemplars import labels_of_weight, nearest_in_cluster
 from modeclust.plotting.fitted import Fitted, check_classes, check_image_shape
@@ -18,7 +19,6 @@ from modeclust.plotting.mode_panels import (
     Profiles,
     Terms,
 )
-from modeclust.validation import check_weights
 
 MOST_CLUSTERS = 20  # drawn unless told which
 MOST_PROFILE = 50  # named features beyond which the largest are listed instead

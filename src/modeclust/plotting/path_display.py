@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.data.validation import check_scales, check_weights
 from modeclust.plotting.canvas import darker, halo, open_axes, readable
 from modeclust.plotting.density import Ground
 from modeclust.plotting.exemplars import labels_at, labels_of_weight, nearest_in_cluster
@@ -14,7 +15,6 @@ from modeclust.plotting.histogram import edges, limits
 from modeclust.plotting.palette import color, symbol
 from modeclust.plotting.projection import Projection
 from modeclust.plotting.sampling import MOST_POINTS, sample_by_cluster
-from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.dask_input import as_array
-from modeclust.data.dask.chunks import is_dask
+from modeclust.data.dask.chunks import as_array
+from modeclust.data.reading import is_dask
 from modeclust.plotting.fitted import check_rows_of_fit
 
 MOST_POINTS = 5_000

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.dask.chunks import is_dask
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 from modeclust.data.rescaling import column_limits
+from modeclust.data.validation import check_scales, check_weights
 from modeclust.path import Path
 from modeclust.plotting.density import Ground
 from modeclust.plotting.exemplars import (
@@ -31,7 +31,6 @@ from modeclust.plotting.histogram import MOST_BINS, edges, limits
 from modeclust.plotting.projection import Projection
 from modeclust.plotting.sampling import sample_by_cluster, sample_rows
 from modeclust.solvers.redundancy import redundant_pairs
-from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

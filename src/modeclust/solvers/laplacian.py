@@ -1,13 +1,13 @@
 """Laplacian K-modes: memberships that are smooth over a graph, and the modes that they pull.
 
 Lowers E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, rows of which are in the
-simplex, and centroids C, in turn (Wang & Carreira-Perpiñán 2014); or, by the solver "bound",
+simplex, and centers C, in turn (Wang & Carreira-Perpiñán 2014); or, by the solver "bound",
 an energy with an entropy, whose step needs no projection and is parallel over rows (Ziko, Granger &
 Ben Ayed 2018).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,12 +20,13 @@ from modeclust import _core
 from modeclust.data.dataset import Dataset
 from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.soft_pass import KernelValuePass, SoftPass
-from modeclust.solvers.solve import Centers, State, inverse_square, largest_move
+from modeclust.solvers.kmodes import Centers, State, inverse_square, largest_move
+from modeclust.solvers.options import SolverOptions
 
 Doubles = npt.NDArray[np.float64]
 
 MOST_MODE_STEPS = 100  # for one set of memberships
-MOST_SMOOTHINGS = 1000  # for one set of centroids
+MOST_SMOOTHINGS = 1000  # for one set of centers
 # Of one smoothing, relative. 1e-6 is the authors', whose runs end on the way to rest; this is where
 # ours, from their starts, are nearest to their ends.
 ENERGY_TOLERANCE = 8.5e-7
@@ -79,7 +80,7 @@ def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
 
 @dataclass(frozen=True)
 class Smoother:
-    """How memberships are found for given centroids."""
+    """How memberships are found for given centers."""
 
     graph: Graph
     smoothing: float
@@ -98,7 +99,7 @@ class Smoother:
         """Return the smoothing that suits a start, with the sum of the rows' weights."""
         raise NotImplementedError
 
-    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
         """Return memberships from which to look for better ones; `rows` are those of the data."""
         return memberships
 
@@ -121,16 +122,16 @@ class GradientSmoother(Smoother):
         cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
-    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
+    def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
         """Return the same, with each row without edges where it is best: in the nearest cluster.
 
-        Far from all centroids, where the kernel vanishes, a gradient would not take it there.
+        Far from all centers, where the kernel vanishes, a gradient would not take it there.
         """
         isolated = self.graph.isolated
         if len(isolated) == 0:
             return memberships
         memberships = memberships.copy()
-        memberships[isolated] = one_hot(_nearest(dataset, isolated, centroids), len(centroids))
+        memberships[isolated] = one_hot(_nearest(dataset, isolated, centers), len(centers))
         return memberships
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
@@ -229,78 +230,67 @@ class BoundSmoother(Smoother):
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
 
 
-def follow_soft(
+def follow_soft_path(
     dataset: Dataset,
     smoother: Smoother,
-    centroids: Centers,
+    centers: Centers,
     memberships: Doubles,
     bandwidths: npt.NDArray[np.float64],
-    *,
-    kernel: int,
-    path_iter: int,
-    max_iter: int,
-    tol: float,
+    options: SolverOptions,
 ) -> Iterator[State]:
-    """Yield the state at each of the decreasing `bandwidths`, each started from the last.
+    """Yield the state at each of the decreasing `bandwidths`, each started from the last one.
 
-    At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
+    There are at most `options.path_iter` iterations at each bandwidth, and `options.max_iter` at
+    the last one.
     """
+    on_path = replace(options, max_iter=options.path_iter)
     for number, bandwidth in enumerate(bandwidths, start=1):
-        state = solve_soft(
-            dataset,
-            smoother,
-            centroids,
-            memberships,
-            float(bandwidth),
-            kernel=kernel,
-            max_iter=max_iter if number == len(bandwidths) else path_iter,
-            tol=tol,
-        )
+        limits = options if number == len(bandwidths) else on_path
+        state = solve_soft(dataset, smoother, centers, memberships, float(bandwidth), limits)
         assert state.memberships is not None
-        centroids, memberships = state.centroids, state.memberships
+        centers, memberships = state.centers, state.memberships
         yield state
 
 
 def solve_soft(
     dataset: Dataset,
     smoother: Smoother,
-    centroids: Centers,
+    centers: Centers,
     memberships: Doubles,
     bandwidth: float,
-    *,
-    kernel: int,
-    max_iter: int,
-    tol: float,
+    options: SolverOptions,
 ) -> State:
-    """Move centroids and smooth memberships in turn, until no centroid moves `tol` bandwidths.
+    """Alternate between moving centers and smoothing memberships, until centers hardly move.
 
-    L of the state is the energy with its sign turned.
+    Stops if no center moves farther than `tol` bandwidths, or after `max_iter` iterations. L of the
+    state is the negative energy.
     """
+    kernel, tol = options.kernel, options.tol
     inverse = inverse_square(bandwidth)
     kernel_values = np.empty_like(memberships)
     history: list[float] = []
     residual = np.inf
-    while len(history) < max_iter and residual > tol * bandwidth:
-        start = centroids
+    while len(history) < options.max_iter and residual > tol * bandwidth:
+        start = centers
         for _ in range(MOST_MODE_STEPS):
-            moved = dataset.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
-            move = largest_move(centroids, moved)
-            centroids = moved
+            moved = dataset.run(SoftPass(centers, memberships, kernel, inverse)).moved(centers)
+            move = largest_move(centers, moved)
+            centers = moved
             if move <= tol * bandwidth:
                 break
-        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
-        memberships = smoother.start(dataset, centroids, memberships)
+        dataset.run(KernelValuePass(centers, kernel, inverse, kernel_values))
+        memberships = smoother.start(dataset, centers, memberships)
         memberships, energy = smoother.solve(memberships, kernel_values)
         history.append(-energy)
-        residual = largest_move(start, centroids)
-    labels = hard_labels(dataset, centroids, memberships)
-    sums = dataset.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+        residual = largest_move(start, centers)
+    labels = hard_labels(dataset, centers, memberships)
+    sums = dataset.run(SoftPass(centers, one_hot(labels, len(centers)), kernel, inverse))
     return State(
         bandwidth=bandwidth,
-        centroids=centroids,
+        centers=centers,
         objective=history[-1] / sums.weight,
         inertia=sums.inertia,
-        counts=np.bincount(labels, minlength=len(centroids)),
+        counts=np.bincount(labels, minlength=len(centers)),
         nearest=sums.nearest,
         unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
         n_iter=len(history),
@@ -317,22 +307,20 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
     return np.asarray(np.eye(n_clusters)[labels])
 
 
-def hard_labels(
-    dataset: Dataset, centroids: Centers, memberships: Doubles
-) -> npt.NDArray[np.int32]:
+def hard_labels(dataset: Dataset, centers: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
     """Return the cluster that each row belongs to most; of several, the nearest."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
     tied = np.flatnonzero(most.sum(axis=1) > 1)
     if len(tied):
-        labels[tied] = _nearest(dataset, tied, centroids, among=most[tied])
+        labels[tied] = _nearest(dataset, tied, centers, among=most[tied])
     return labels
 
 
 def _nearest(
-    dataset: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+    dataset: Dataset, indices: npt.NDArray[np.int64], centers: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
-    """Return the nearest centroid of some rows, of those `among` which it is sought."""
+    """Return the nearest center of some rows, of those `among` which it is sought."""
     with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
-        distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
+        distances = np.nan_to_num(some.distances(centers))  # far, but not beyond all others
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

@@ -2,65 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
+from sklearn.utils.validation import validate_data
 
-from modeclust.dask_input import check_chunks, check_column
-from modeclust.data.dask.chunks import Chunks, Column, is_dask
-from modeclust.data.reading import is_sparse
+from modeclust._sklearn import check_sample_weight
+from modeclust.data.dask.chunks import Chunks, Column, check_chunks, check_column
+from modeclust.data.reading import Doubles, is_dask, is_sparse
+from modeclust.data.rescaling import Rescaling
 from modeclust.io.atomic import in_a_line
-from modeclust.kernels import KERNELS
-from modeclust.solvers.bandwidth import RULES, parse_rule
-
-Doubles = npt.NDArray[np.float64]
 
 LARGEST_SCALE_RATIO = 1e50
 ROUNDING = 1e-10
-# Of what is multiplied and summed.
+# Centers are almost 0 if they are smaller than the bandwidth by this factor.
+VANISHING = 1e100
+# Limits of numbers that are multiplied and summed.
 SMALLEST, LARGEST = 1e-100, 1e100
-
-
-class BandwidthRule(StrOptions):
-    """The names of the rules for bandwidths, and parts of them such as "knn/3"."""
-
-    def __init__(self) -> None:
-        super().__init__(set(RULES))
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether `val` is a rule or a part of one."""
-        try:
-            return isinstance(val, str) and bool(parse_rule(val))
-        except ValueError:
-            return False
-
-    def __str__(self) -> str:
-        return f"{super().__str__()} or a part of one of them such as 'knn/3'"
-
-
-POSITIVE = Interval(Real, 0, None, closed="right")
-FINITE = Interval(Real, 0, None, closed="neither")
-COUNT = Interval(Integral, 1, None, closed="left")
-# Of the parameters that estimators and functions share.
-CONSTRAINTS: dict[str, list[Any]] = {
-    "n_clusters": [COUNT],
-    "kernel": [StrOptions(set(KERNELS))],
-    "path_iter": [COUNT],
-    "max_iter": [COUNT],
-    "mean_shift_iter": [COUNT],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-    "n_init": [COUNT],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
-    "store_labels": ["boolean", StrOptions({"auto"})],
-}
 
 
 def check_n_jobs(n_jobs: int | None) -> None:
@@ -187,7 +147,7 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
         return None
     with _named("sample_weight"):
         weights = np.asarray(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
+            check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
         )
     if weights[row := weights.argmin()] < 0:
         raise _negative_weight(f"{weights[row]:g} in row {row}")
@@ -266,6 +226,29 @@ def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles
     return relative
 
 
+def original_rows(X: Any) -> Any:
+    """Return checked rows as the user passed them: a Dask array in place of its chunks."""
+    return X.X if isinstance(X, Chunks) else X
+
+
+def rescaling_for(X: Any, n_threads: int) -> Rescaling:
+    """Return the rescaling for checked rows."""
+    return X.rescaling if isinstance(X, Chunks) else Rescaling.of(X, n_threads)
+
+
+def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) -> Rescaling:
+    """Return the rescaling for new rows: that of the centers, so that no outlier changes it.
+
+    It is that of the rows if the centers are almost 0, and so have no scale.
+    """
+    are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else is_sparse(X)
+    rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
+    size = float(np.abs(rescaling.to_internal(centers)).max())
+    if size == 0 or size * VANISHING < bandwidth / rescaling.scale < np.inf:
+        return rescaling_for(X, n_threads)
+    return rescaling
+
+
 def check_store_labels(store_labels: bool | str, X: Any) -> None:
     """Refuse to keep the labels of chunks along a path."""
     if isinstance(X, Chunks) and store_labels not in ("auto", False):
@@ -325,11 +308,6 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
             "affinity.maximum(affinity.T) to join rows where either is a neighbour of the other."
         )
     return W if uneven.max() == 0 else sparse.csr_array((W + W.T) / 2)
-
-
-def is_array_like(value: Any) -> bool:
-    """Return whether a parameter such as `init` gives numbers, and not how to find them."""
-    return bool(_is_arraylike_not_scalar(value))
 
 
 def check_bandwidths(bandwidths: Any) -> Doubles:
