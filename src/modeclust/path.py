@@ -1,4 +1,4 @@
-"""The path: what K-modes finds at every bandwidth, from K-means to the target."""
+"""The path: the clustering at every bandwidth, from K-means to the target."""
 
 import operator
 from collections.abc import Iterator, Sequence
@@ -23,15 +23,15 @@ class PathPoint(NamedTuple):
     bandwidth : float
         The bandwidth.
     centers : ndarray of shape (K, D)
-        The centroids.
+        The modes.
     objective, inertia : float
-        What is maximised, and what K-means minimises; see `modeclust.Path`.
+        The objectives of K-modes and of K-means; see `modeclust.Path`.
     counts : ndarray of shape (K,)
         Number of rows in each cluster.
     n_iter : int
         Number of iterations.
     labels : ndarray of shape (N,) or None
-        The label of each row, where labels were kept.
+        The label of each row, if labels are stored.
     """
 
     bandwidth: float
@@ -51,28 +51,28 @@ class PathPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path:
-    """Clusterings at decreasing bandwidths, each started from the one before.
+    """Clusterings at decreasing bandwidths, each started from the previous one.
 
-    ``len(path)`` is the number of bandwidths S; ``path[i]`` is a `path.PathPoint`, and
-    iterating yields them in order. ``path[i:j]`` is a `Path` again, of some of the bandwidths.
+    ``len(path)`` is the number of bandwidths S. ``path[i]`` is a `path.PathPoint`, and iteration
+    yields them in order. ``path[i:j]`` is a `Path` of some of the bandwidths.
 
     Attributes
     ----------
     bandwidths : ndarray of shape (S,)
-        Decreasing; infinite first where the path begins with K-means.
+        The bandwidths, decreasing. The first is infinite if the path begins with K-means.
     centers : ndarray of shape (S, K, D)
-        The centroids.
+        The modes.
     objectives : ndarray of shape (S,)
-        L / sum of weights, 1 at an infinite bandwidth; in [0, 1], but for `LaplacianKModes`.
+        L divided by the sum of the weights: 1 at an infinite bandwidth, and between 0 and 1, except
+        for `LaplacianKModes`.
     inertias : ndarray of shape (S,)
-        Sum of ``q |x - c|^2 / s^2``, with weights q and local scales s: at an infinite
-        bandwidth, what K-means minimises.
+        Sum of ``q |x - c|^2 / s^2``, with weights q and local scales s, which K-means minimises.
     counts : ndarray of shape (S, K)
         Number of rows in each cluster.
     n_iter : ndarray of shape (S,)
         Number of iterations.
     labels : ndarray of shape (S, N) or None
-        The label of each row, where labels were kept.
+        The label of each row, if labels are stored.
     feature_names : sequence of str or None
         Names of the D features, used by `to_frame`.
 
@@ -139,22 +139,22 @@ class Path:
             labels=None if self.labels is None else self.labels[index],
         )
 
-    def _part(self, places: slice) -> "Path":
-        chosen = range(len(self))[places]
+    def _part(self, indices: slice) -> "Path":
+        chosen = range(len(self))[indices]
         if chosen.step < 0 or len(chosen) == 0:
             raise ValueError(
-                f"a part of a path must have at least one of its {len(self)} bandwidths, and in "
-                f"their order, got {places!r}."
+                f"a part of a path must have at least one of its {len(self)} bandwidths, in their "
+                f"order, got {indices!r}."
             )
         return replace(
             self,
-            bandwidths=self.bandwidths[places],
-            centers=self.centers[places],
-            objectives=self.objectives[places],
-            inertias=self.inertias[places],
-            counts=self.counts[places],
-            n_iter=self.n_iter[places],
-            labels=None if self.labels is None else self.labels[places],
+            bandwidths=self.bandwidths[indices],
+            centers=self.centers[indices],
+            objectives=self.objectives[indices],
+            inertias=self.inertias[indices],
+            counts=self.counts[indices],
+            n_iter=self.n_iter[indices],
+            labels=None if self.labels is None else self.labels[indices],
         )
 
     def __iter__(self) -> Iterator[PathPoint]:
@@ -170,7 +170,8 @@ class Path:
     def at(self, bandwidth: float) -> PathPoint:
         """Return the point of the path whose bandwidth is nearest to `bandwidth`.
 
-        Nearest is by ratio. A bandwidth that the path does not reach is an error.
+        The nearest is the one with the ratio nearest to 1. A bandwidth beyond the ends of the path
+        is an error.
 
         Parameters
         ----------
@@ -180,7 +181,7 @@ class Path:
         Returns
         -------
         PathPoint
-            The clustering there.
+            The clustering at this bandwidth.
         """
         if not (isinstance(bandwidth, Real) and bandwidth > 0):
             raise ValueError(f"bandwidth must be a number > 0, got {bandwidth!r}.")
@@ -188,7 +189,7 @@ class Path:
         if not smallest * (1 - 1e-9) <= bandwidth <= largest * (1 + 1e-9):
             raise ValueError(
                 f"bandwidth={bandwidth!r} is not on the path, which goes from {largest:.6g} to "
-                f"{smallest:.6g}; fit one that reaches it."
+                f"{smallest:.6g}; fit a path that includes it."
             )
         if np.isinf(bandwidth):
             return self[0]
@@ -199,13 +200,13 @@ class Path:
         """Return the path as a table with one row for each bandwidth and cluster.
 
         Its columns are `step`, `bandwidth`, `objective`, `inertia`, `n_iter`, `cluster`,
-        `count`, and one for each feature of the centroid.
+        `count`, and one for each feature of the mode.
 
         Parameters
         ----------
         backend : {"polars", "pandas", "dict"}, optional
-            What to return. By default a polars or pandas frame, whichever is in use or else
-            installed, and a dict of arrays where neither is.
+            The type of the result. By default, a frame of polars or pandas, whichever is imported
+            or else installed, and a dict of arrays if neither is.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from pathlib import Path
 import fits
 import numpy as np
 import pytest
-from callbacks import Callback
+from callbacks import Callback, needs_callbacks
 from interruption import Interrupter, assert_same_fit, interrupts
 from same import assert_same
 from scipy import sparse
@@ -237,6 +237,7 @@ class Recorder(Callback):
         return self.stop_after == (context.task_name, self.told.count(context.task_name))
 
 
+@needs_callbacks
 def test_callbacks_are_told_of_what_is_left(writes, tmp_path):
     for after, restarts, bandwidths in ((1, 2, 4), (2, 1, 4), (3, 0, 4), (4, 0, 4), (7, 0, 1)):
         interrupt(writes, after, tmp_path / "c")
@@ -246,6 +247,7 @@ def test_callbacks_are_told_of_what_is_left(writes, tmp_path):
         assert recorder.told.count("bandwidth") == bandwidths
 
 
+@needs_callbacks
 @pytest.mark.parametrize("stop", [("restart", 1), ("bandwidth", 2)])
 def test_a_fit_that_a_callback_stops_is_done(stop, tmp_path):
     file = tmp_path / "c"

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from callbacks import Callback
+from callbacks import Callback, needs_callbacks
 from reference import PROFILES, project
 from same import assert_same
 from scipy import sparse
@@ -119,7 +119,7 @@ def test_the_bound_holds_for_graphs_whose_rows_could_change_places(seed, n_neigh
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 1000])
 def test_joined_rows_do_not_change_places_for_ever(most, monkeypatch):
-    monkeypatch.setattr("modeclust.solvers.laplacian.MOST_SMOOTHINGS", most)
+    monkeypatch.setattr("modeclust.solvers.laplacian.MAX_SMOOTHINGS", most)
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     W = np.kron([[0, 1], [1, 0]], np.eye(2))  # joins 0 and 2, 1 and 3
     model = LaplacianKModes(2, affinity=W, smoothing=10.0, solver="bound", bandwidth=1.0)
@@ -542,6 +542,7 @@ class Recorder(Callback):
         return (context.task_name, context.task_id) == self.stop_after
 
 
+@needs_callbacks
 @pytest.mark.parametrize("smoothing", ["auto", 0.0])
 def test_callbacks_get_models_that_predict(smoothing):
     recorder = Recorder()
@@ -551,6 +552,7 @@ def test_callbacks_get_models_that_predict(smoothing):
     np.testing.assert_array_equal(recorder.predictions[-1], model.predict(BLOBS))
 
 
+@needs_callbacks
 def test_a_callback_can_stop_the_path():
     model = LaplacianKModes(4, n_bandwidths=5, random_state=0)
     model.set_callbacks(Recorder(stop_after=("bandwidth", 1))).fit(BLOBS)

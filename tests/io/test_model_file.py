@@ -13,11 +13,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from callbacks import needs_callbacks
 from same import assert_same
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 
@@ -107,7 +107,10 @@ def test_saving_twice_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@needs_callbacks
 def test_callbacks_are_not_saved(tmp_path):
+    from sklearn.callback import ScoringMonitor
+
     model = KModes(3, **QUICK).set_callbacks(ScoringMonitor(scoring=lambda *_: 0.0)).fit(X)
     model.save(tmp_path / "model.npz")
     assert not hasattr(load(tmp_path / "model.npz"), "_skl_callbacks")

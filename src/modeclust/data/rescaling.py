@@ -1,4 +1,4 @@
-"""Rescaling of the rows, so that distances between them are well conditioned."""
+"""Rescaling of the rows, so that distances between them can be computed accurately."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self

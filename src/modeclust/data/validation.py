@@ -1,4 +1,4 @@
-"""What users may pass, checked before any work is done."""
+"""Checks of the rows, weights and scales that users pass, before any computation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,8 @@ from modeclust.data.rescaling import Rescaling
 from modeclust.io.atomic import in_a_line
 
 LARGEST_SCALE_RATIO = 1e50
-ROUNDING = 1e-10
+# Affinities are symmetric up to this relative difference.
+SYMMETRY_TOLERANCE = 1e-10
 # Centers are almost 0 if they are smaller than the bandwidth by this factor.
 VANISHING = 1e100
 # Limits of numbers that are multiplied and summed.
@@ -24,7 +25,7 @@ SMALLEST, LARGEST = 1e-100, 1e100
 
 
 def check_n_jobs(n_jobs: int | None) -> None:
-    """Refuse 0 threads."""
+    """Raise an error for 0 threads."""
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; pass None or -1 for all cores.")
 
@@ -39,9 +40,9 @@ def check_rows(
 ) -> Any:
     """Return `X` as float32 or float64 rows in C order, or as CSR in canonical form.
 
-    A memory-mapped array is checked but returned as it is, so that it need not fit in memory. A
-    Dask collection is returned as `Chunks`, if they may be `chunked`. With an `estimator`, its
-    feature names and their number are set, or compared.
+    A memory-mapped array is checked and returned unchanged, so it need not fit in memory. A Dask
+    collection is returned as `Chunks` if `chunked`. If `estimator` is given, its feature names and
+    their number are set, or compared if not `reset`.
     """
     if is_dask(X):
         if not chunked:
@@ -58,9 +59,9 @@ def check_rows(
         "order": None if mapped else "C",
         "ensure_min_samples": min_rows,
     }
-    _refuse_times(X)
-    # The sum of numbers at both ends of the range is none.
-    with np.errstate(invalid="ignore"), _blamed_on_a_column(X):
+    _check_no_times(X)
+    # The check for NaN adds all numbers, and the sum of huge ones is not a number.
+    with np.errstate(invalid="ignore"), _naming_column(X):
         if estimator is None:
             checked = check_array(X, input_name="X", **options)
         else:
@@ -72,20 +73,20 @@ def check_rows(
 
 
 def _columns(X: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the columns of a pandas or polars frame, each with its name; none of anything else."""
+    """Yield the names and columns of a pandas or polars frame; nothing for anything else."""
     if hasattr(X, "iloc") and X.ndim == 2:
         yield from X.items()
     elif hasattr(X, "iter_columns"):
         yield from ((column.name, column) for column in X.iter_columns())
 
 
-def _refuse_times(X: Any) -> None:
-    """Refuse dates and times, which would become the number of ticks since 1970."""
+def _check_no_times(X: Any) -> None:
+    """Raise an error for dates and times, which NumPy would convert to ticks since 1970."""
     for name, column in _columns(X):
-        # Of polars it takes a value to know.
+        # The type of a polars column is known by its values.
         kind = getattr(column.dtype, "kind", None) or np.asarray(column.head(1)).dtype.kind
         if kind in "mM":
-            raise _no_numbers(name, "it holds dates or times")
+            raise _not_numbers(name, "it holds dates or times")
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(
             f"X must hold numbers, got dates or times ({X.dtype}); pass numbers, such as days."
@@ -93,8 +94,8 @@ def _refuse_times(X: Any) -> None:
 
 
 @contextmanager
-def _blamed_on_a_column(X: Any) -> Iterator[None]:
-    """Give errors about what is no number the name of its column, where X is a frame."""
+def _naming_column(X: Any) -> Iterator[None]:
+    """Add the name of the column to errors about values that are not numbers, if X is a frame."""
     try:
         yield
     except (TypeError, ValueError):
@@ -107,11 +108,11 @@ def _blamed_on_a_column(X: Any) -> Iterator[None]:
                     ensure_min_samples=0,
                 )
             except (TypeError, ValueError) as error:
-                raise _no_numbers(name, in_a_line(error)) from error
+                raise _not_numbers(name, in_a_line(error)) from error
         raise
 
 
-def _no_numbers(name: Any, reason: str) -> ValueError:
+def _not_numbers(name: Any, reason: str) -> ValueError:
     return ValueError(
         f"X must hold numbers, but column {name!r} does not: {reason}. Leave it out, or encode it "
         "as numbers."
@@ -120,7 +121,7 @@ def _no_numbers(name: Any, reason: str) -> ValueError:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Give errors about an argument its name, where they do not say it."""
+    """Add the name of an argument to errors that do not contain it."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -136,9 +137,9 @@ def check_numbers(values: Any, name: str, **options: Any) -> Any:
 
 
 def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Any:
-    """Return sample weights as float64, or as a `Column` of chunks, or None for none given.
+    """Return sample weights as float64, or as a `Column` of chunks, or None if not given.
 
-    Where not only their ratios matter, they must be numbers that can be summed.
+    If not `only_ratios` matter, weights whose sums overflow or underflow are an error.
     """
     if isinstance(X, Chunks):
         with _named("sample_weight"):
@@ -154,7 +155,7 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
     largest = weights.max()
     if SMALLEST < largest < LARGEST:
         return weights
-    # Sums of these would overflow, or lose all digits.
+    # The sums of these weights would overflow or underflow.
     if not only_ratios:
         raise ValueError(
             f"sample_weight must be between {SMALLEST:g} and {LARGEST:g} at its largest, "
@@ -179,14 +180,14 @@ def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
 
 
 def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
-    """Return local scales as float64, or as a `Column` of chunks, or None for none given.
+    """Return local scales as float64, or as a `Column` of chunks, or None if not given.
 
-    With `adaptive`, which makes them, they may not be given.
+    It is an error to pass them to an `adaptive` estimator, which computes them.
     """
     if sample_scale is None:
         return None
     if adaptive:
-        raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
+        raise ValueError("sample_scale cannot be given with adaptive=True, which computes it.")
     if isinstance(X, Chunks):
         with _named("sample_scale"):
             column = check_column(sample_scale, X, "sample_scale")
@@ -214,7 +215,7 @@ def _check_scale_range(lowest: float, highest: float) -> None:
 
 
 def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles:
-    """Return local scales, 1 for none given, over that which counts as 1 in earlier batches."""
+    """Return local scales, 1 if not given, divided by the unit of earlier batches."""
     with np.errstate(over="ignore", under="ignore"):
         relative: Doubles = (np.ones(n_rows) if scales is None else scales) / unit
     if not 1 / LARGEST_SCALE_RATIO <= relative.min() <= relative.max() <= LARGEST_SCALE_RATIO:
@@ -250,16 +251,16 @@ def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) ->
 
 
 def check_store_labels(store_labels: bool | str, X: Any) -> None:
-    """Refuse to keep the labels of chunks along a path."""
+    """Raise an error if the labels of chunks are to be stored along a path."""
     if isinstance(X, Chunks) and store_labels not in ("auto", False):
         raise ValueError(
-            "store_labels=True needs data in memory: the labels of a Dask collection are not kept "
-            "along the path. Pass 'auto' or False."
+            "store_labels=True needs data in memory: the labels of a Dask collection are not "
+            "stored along the path. Pass 'auto' or False."
         )
 
 
 def check_cluster_count(n_clusters: int, X: Any) -> None:
-    """Refuse more clusters than rows."""
+    """Raise an error for more clusters than rows."""
     if n_clusters > X.shape[0]:
         raise ValueError(
             f"n_clusters={n_clusters} is more than the number of rows of X, "
@@ -268,7 +269,7 @@ def check_cluster_count(n_clusters: int, X: Any) -> None:
 
 
 def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
-    """Return initial centroids as a float64 array of shape (n_clusters, n_features)."""
+    """Return initial centers as a float64 array of shape (n_clusters, n_features)."""
     centers = check_numbers(init, "init", order="C", copy=True)
     if centers.shape != (n_clusters, n_features):
         raise ValueError(
@@ -299,10 +300,10 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
     if not SMALLEST < (largest := W.data.max()) < LARGEST:
         raise ValueError(
             f"affinity must be between {SMALLEST:g} and {LARGEST:g} at its largest, got "
-            f"{largest:g}; smoothing is what weighs it."
+            f"{largest:g}; use smoothing to weight it."
         )
     uneven = abs(W - W.T)
-    if (uneven > ROUNDING * W.maximum(W.T)).nnz > 0:
+    if (uneven > SYMMETRY_TOLERANCE * W.maximum(W.T)).nnz > 0:
         raise ValueError(
             f"affinity must be symmetric: some w_ij and w_ji differ by {uneven.max():.3g}. Pass "
             "affinity.maximum(affinity.T) to join rows where either is a neighbour of the other."
@@ -321,7 +322,7 @@ def check_bandwidths(bandwidths: Any) -> Doubles:
 
 
 def check_finite_bandwidths(bandwidths: Any) -> Doubles:
-    """Return bandwidths, in whatever order they come, as an increasing float64 array."""
+    """Return bandwidths, given in any order, as an increasing float64 array."""
     values = _numbers(bandwidths)
     if not np.all((values > 0) & np.isfinite(values)):
         raise ValueError(f"bandwidths must be finite and > 0, got {bandwidths!r}.")

@@ -21,6 +21,7 @@ from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.path import Path
 from modeclust.solvers.kmeans import lower_inertia, restart_kmeans
 from modeclust.solvers.kmodes import State, automatic_start, schedule
+from modeclust.solvers.options import SolverOptions
 
 if TYPE_CHECKING:
     from modeclust.estimators.checkpoint import Checkpoint
@@ -71,11 +72,13 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
 
     n_clusters: int
     bandwidth: float | str
+    kernel: str
     n_bandwidths: int
     start_bandwidth: float | str
     init: Any
     n_init: int
     random_state: Any
+    n_jobs: int | None
     store_labels: bool | str
     verbose: int
     # Set by `_store`.
@@ -134,6 +137,17 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         self, checked: CheckedInput, rng: np.random.RandomState
     ) -> AbstractContextManager[Problem]:
         """Return a context in which the dataset is open."""
+        return Problem.open(
+            checked,
+            self._solver_options(self.kernel),
+            n_clusters=self.n_clusters,
+            init=self.init,
+            n_jobs=self.n_jobs,
+            rng=rng,
+        )
+
+    def _solver_options(self, kernel: str) -> SolverOptions:
+        """Return the settings of the solvers, with this kernel."""
         raise NotImplementedError
 
     def _set_bandwidth(

@@ -1,4 +1,4 @@
-"""The kernel density of a user's checked data."""
+"""The kernel density of checked data."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,8 +15,8 @@ from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.solvers.mean_shift import Density
 
-# Sparse rows are compared by products, where a squared distance is off by about 1e-16 of the
-# squared norms: that must be below 1e-8 of the squared bandwidth.
+# Distances of sparse rows are computed by products. The error of a squared distance is about 1e-16 of
+# the squared norms, and must be below 1e-8 of the squared bandwidth.
 LARGEST_NORM = 1e8
 # Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
 LIMITS = 1e-100, 1e100
@@ -38,7 +38,7 @@ class OpenKernelDensity(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelDensity:
-    """Rows with their weights and scales, which a density is the sum over."""
+    """The rows of a density, with their weights and scales."""
 
     X: Any
     weight: Doubles | None
@@ -60,7 +60,7 @@ class KernelDensity:
         return cls(rows, weight, scale)
 
     def open(self, kernel: str, bandwidth: float, n_jobs: int | None) -> OpenKernelDensity:
-        """Open the density at a bandwidth, which is in the user's units."""
+        """Open the density at a bandwidth in the user's units."""
         check_n_jobs(n_jobs)
         rescaling = Rescaling.of(self.X)
         inner = self.bandwidth_to_internal(bandwidth, rescaling)
@@ -73,7 +73,7 @@ class KernelDensity:
         rows = _core.DensityRows(dataset.rows)
         if dataset.is_sparse and rows.largest_norm > LARGEST_NORM * inner * inner:
             raise ValueError(
-                f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
+                f"bandwidth={bandwidth:.6g} is too small for sparse rows of length "
                 f"{np.sqrt(rows.largest_norm) * rescaling.scale:.6g}; pass dense rows."
             )
         scales = dataset.inverse_squared_scale
@@ -90,7 +90,7 @@ class KernelDensity:
 
     @property
     def mean_scale(self) -> float:
-        """The mean of the local scales by the weights."""
+        """The weighted mean of the local scales."""
         return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
 
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -385,18 +385,6 @@ class KModes(
         scale = check_scales(sample_scale, X, adaptive=self.adaptive)
         self._check_start(self.bandwidth)
         return CheckedInput(X, weight, scale)
-
-    def _open_problem(
-        self, checked: CheckedInput, rng: np.random.RandomState
-    ) -> AbstractContextManager[Problem]:
-        return Problem.open(
-            checked,
-            self._solver_options(self.kernel),
-            n_clusters=self.n_clusters,
-            init=self.init,
-            n_jobs=self.n_jobs,
-            rng=rng,
-        )
 
     def _solver_options(self, kernel: str) -> SolverOptions:
         return SolverOptions(

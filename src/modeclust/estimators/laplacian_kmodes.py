@@ -357,7 +357,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         kernel = KERNELS[self.kernel]
         with SoftProblem.open(
             checked,
-            SolverOptions(kernel, tol=self.tol),
+            SolverOptions(kernel, tol=self.tol),  # of K-means, and of the path without smoothing
             n_clusters=self.n_clusters,
             init=self.init,
             n_jobs=self.n_jobs,

@@ -17,7 +17,6 @@ from modeclust.data.validation import (
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.fit_path import PathEstimator
 from modeclust.estimators.problem import Problem, Record
-from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.streaming import SufficientStatistics, update
 
 
@@ -36,7 +35,6 @@ class PartialFitMixin(PathEstimator):
 
     adaptive: bool
     half_life: float
-    n_jobs: int | None
     n_steps_: int
     n_samples_seen_: int
     _statistics: SufficientStatistics  # of all rows so far
@@ -188,6 +186,3 @@ class PartialFitMixin(PathEstimator):
                     f"{name} must stay {settled!r}, as in the first batch, got {value!r}; set it "
                     "back, or call fit to start again."
                 )
-
-    def _solver_options(self, kernel: str) -> SolverOptions:
-        raise NotImplementedError

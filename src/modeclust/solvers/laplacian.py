@@ -1,9 +1,9 @@
-"""Laplacian K-modes: memberships that are smooth over a graph, and the modes that they pull.
+"""Laplacian K-modes: memberships that are smooth over a graph, and their modes.
 
-Lowers E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, rows of which are in the
-simplex, and centers C, in turn (Wang & Carreira-Perpiñán 2014); or, by the solver "bound",
-an energy with an entropy, whose step needs no projection and is parallel over rows (Ziko, Granger &
-Ben Ayed 2018).
+The solver "gradient" minimises E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, whose
+rows are in the simplex, and centers C, in turn (Wang & Carreira-Perpiñán 2014). The solver "bound"
+minimises an energy with an entropy, whose steps need no projection and are parallel over rows
+(Ziko, Granger & Ben Ayed 2018).
 """
 
 from collections.abc import Iterator
@@ -25,17 +25,18 @@ from modeclust.solvers.options import SolverOptions
 
 Doubles = npt.NDArray[np.float64]
 
-MOST_MODE_STEPS = 100  # for one set of memberships
-MOST_SMOOTHINGS = 1000  # for one set of centers
-# Of one smoothing, relative. 1e-6 is the authors', whose runs end on the way to rest; this is where
-# ours, from their starts, are nearest to their ends.
+MAX_MODE_STEPS = 100  # for one set of memberships
+MAX_SMOOTHINGS = 1000  # for one set of centers
+# Relative tolerance of one smoothing. The authors use 1e-6, and stop before convergence. With this
+# value, our results from their starts are nearest to theirs.
 ENERGY_TOLERANCE = 8.5e-7
-FEWEST_FOR_LANCZOS = 100
+MIN_ROWS_FOR_LANCZOS = 100
 
-# The automatic smoothing of "gradient" makes the graph's part of the energy so much for each unit
-# of weight, at the clusters of K-means; as if these cut at least so much of all affinities.
+# The automatic smoothing of "gradient" makes the energy of the graph this much per unit of weight,
+# for the clusters of K-means. If these cut less than LEAST_CUT of all affinities, they count as
+# cutting that much.
 SMOOTH_ENERGY, LEAST_CUT = 0.15, 0.01
-# And that of "bound" makes this the affinity of a row to all others, on average.
+# That of "bound" makes the mean sum of the affinities of a row equal to this.
 SMOOTH_DEGREE = 10.0
 
 
@@ -62,15 +63,15 @@ class Graph:
 
     @cached_property
     def rate(self) -> float:
-        """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
+        """The step size times the smoothing: 1 / (2 lambda_max(L))."""
         return 0.5 / _largest_eigenvalue(self.W, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
-    """Return that of L = D - W, or 1 of a graph without edges."""
+    """Return the largest eigenvalue of L = D - W, or 1 for a graph without edges."""
     if not np.any(degrees > 0):
         return 1.0
-    if len(degrees) < FEWEST_FOR_LANCZOS:
+    if len(degrees) < MIN_ROWS_FOR_LANCZOS:
         return float(np.linalg.eigvalsh(np.diag(degrees) - W.toarray())[-1])
     laplacian = sparse.diags_array(degrees) - W
     start = np.random.RandomState(0).uniform(-1, 1, len(degrees))
@@ -85,47 +86,48 @@ class Smoother:
     graph: Graph
     smoothing: float
 
-    # How much of each row is spread over all clusters at the start.
+    # The share of each row that is spread over all clusters at the start.
     start_share: ClassVar[float] = 0.0
 
     @classmethod
     def first_memberships(cls, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
-        """Return memberships to start from, of rows with labels."""
+        """Return the initial memberships of rows with labels."""
         others = cls.start_share / n_clusters
         return (1.0 - cls.start_share) * one_hot(labels, n_clusters) + others
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return the smoothing that suits a start, with the sum of the rows' weights."""
+        """Return the automatic smoothing; `weight` is the sum of the weights of the rows."""
         raise NotImplementedError
 
     def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
-        """Return memberships from which to look for better ones; `rows` are those of the data."""
+        """Return the memberships from which `solve` starts."""
         return memberships
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return better memberships and their energy."""
+        """Return memberships of lower energy, and the energy."""
         raise NotImplementedError
 
     def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
-        """Return what `solve` lowers."""
+        """Return the energy, which `solve` minimises."""
         raise NotImplementedError
 
 
 class GradientSmoother(Smoother):
-    """Accelerated projected gradient, whose momentum starts anew when the energy rises."""
+    """Accelerated projected gradient; the momentum is reset if the energy rises."""
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return that at which the graph's part of the energy is a share of the weights."""
+        """Return the smoothing at which the energy of the graph is a share of the weights."""
         cut = cls(graph, 1.0).energy(memberships, np.zeros_like(memberships))
         cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
     def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
-        """Return the same, with each row without edges where it is best: in the nearest cluster.
+        """Return the memberships, with each row without edges in its nearest cluster.
 
-        Far from all centers, where the kernel vanishes, a gradient would not take it there.
+        That is its optimum. Far from all centers, where the kernel underflows, a gradient step
+        would not move it there.
         """
         isolated = self.graph.isolated
         if len(isolated) == 0:
@@ -135,7 +137,7 @@ class GradientSmoother(Smoother):
         return memberships
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return the memberships of least energy, to a tolerance, and their energy."""
+        """Return the memberships of lowest energy, up to a tolerance, and the energy."""
         graph, rate = self.graph, self.graph.rate / self.smoothing
         now, before, following = memberships.copy(), memberships.copy(), np.empty_like(memberships)
         products, products_before = np.empty_like(now), np.empty_like(now)
@@ -143,7 +145,7 @@ class GradientSmoother(Smoother):
         energy = self._multiply(now, kernel_values, products)
         products_before[:] = products
         pace, momentum = 1.0, 0.0
-        for _ in range(MOST_SMOOTHINGS):
+        for _ in range(MAX_SMOOTHINGS):
             graph.core.descend(
                 memberships=now,
                 before=before,
@@ -182,29 +184,29 @@ class GradientSmoother(Smoother):
 
 
 class BoundSmoother(Smoother):
-    """The softmax update, which bounds the energy from above at each step."""
+    """The softmax update, which minimises an upper bound on the energy."""
 
-    start_share = 1e-3  # a damped step never leaves 0
+    start_share = 1e-3  # memberships of 0 would not change in a damped step
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return that at which neighbours weigh enough beside the entropy, whose weight is 1."""
+        """Return the smoothing at which the neighbours balance the entropy, whose weight is 1."""
         degree = float(graph.degrees.mean())
         return SMOOTH_DEGREE / degree if degree > 0 else 1.0
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return memberships at which the update stands still, to a tolerance.
+        """Return memberships that the update does not change, up to a tolerance.
 
-        Where a step raises the energy, as joined rows that change places may, a damped one is taken
-        in its place, and so from there on.
+        If a step raises the energy, which happens if joined rows swap clusters, it is replaced by a
+        damped step, and so are all later ones.
         """
         now = memberships.copy()
         before, following = np.empty_like(now), np.empty_like(now)
         energy, damping = np.inf, 0.0
-        for _ in range(MOST_SMOOTHINGS):
+        for _ in range(MAX_SMOOTHINGS):
             lower = self._update(now, kernel_values, damping, following)
             if lower > energy:
-                if damping > 0.0:  # rounding is all that is left
+                if damping > 0.0:  # a rounding error
                     break
                 damping = self.smoothing * float(self.graph.degrees.max())
                 self._update(before, kernel_values, damping, now)
@@ -272,7 +274,7 @@ def solve_soft(
     residual = np.inf
     while len(history) < options.max_iter and residual > tol * bandwidth:
         start = centers
-        for _ in range(MOST_MODE_STEPS):
+        for _ in range(MAX_MODE_STEPS):
             moved = dataset.run(SoftPass(centers, memberships, kernel, inverse)).moved(centers)
             move = largest_move(centers, moved)
             centers = moved
@@ -308,7 +310,7 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
 
 
 def hard_labels(dataset: Dataset, centers: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
-    """Return the cluster that each row belongs to most; of several, the nearest."""
+    """Return the cluster of the largest membership of each row; of several, the nearest."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
     tied = np.flatnonzero(most.sum(axis=1) > 1)
@@ -320,7 +322,7 @@ def hard_labels(dataset: Dataset, centers: Centers, memberships: Doubles) -> npt
 def _nearest(
     dataset: Dataset, indices: npt.NDArray[np.int64], centers: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
-    """Return the nearest center of some rows, of those `among` which it is sought."""
+    """Return the nearest center of some rows, among the centers where `among` is True."""
     with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
-        distances = np.nan_to_num(some.distances(centers))  # far, but not beyond all others
+        distances = np.nan_to_num(some.distances(centers))  # finite, but far
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

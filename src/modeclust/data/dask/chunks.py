@@ -45,7 +45,7 @@ def chunk_stats(part: Any) -> ChunkStats:
     values = part.data if is_sparse(part) else np.asarray(part)
     n_rows, n_features = part.shape
     if values.dtype.kind not in "fiub":
-        values = values.astype(np.float64)  # or an error that says what it is
+        values = values.astype(np.float64)  # or an error
     finite = np.isfinite(values)
     lowest, highest = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     if n_rows and finite.all():
@@ -91,7 +91,7 @@ def _describe(part: Any) -> tuple[float, float, float, int, bool]:
     values = np.asarray(part, dtype=np.float64)
     if not len(values):
         return np.inf, -np.inf, 0.0, 0, True
-    # NaN comes through.
+    # NaN is found by the caller: it is in the sum.
     is_whole = bool(np.all(values == np.round(values)))
     return values.min(), values.max(), values.sum(), int(np.sum(values > 0)), is_whole
 
@@ -154,7 +154,7 @@ def _prepare(part: Any, rescaling: Rescaling, dtype: np.dtype[Any]) -> Any:
 
 
 def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:
-    """Return the rows of a Dask array or frame, of which all numbers are finite."""
+    """Return the checked rows of a Dask array or frame."""
     array = as_array(X, estimator=estimator, reset=reset)
     parts = list(array.to_delayed().ravel())
     try:
@@ -175,7 +175,7 @@ def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows:
 
 
 def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
-    """Return a Dask array or frame as an array of which each chunk has whole rows."""
+    """Return a Dask array or frame as an array whose chunks have whole rows."""
     from dask.array import Array
 
     meta = getattr(X, "_meta", None)
@@ -204,7 +204,7 @@ def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
 
 
 def _numbers(frame: Any) -> Any:
-    """Return a frame of numbers as arrays know them; refuse other columns."""
+    """Return a frame with columns of NumPy numbers; raise an error for other columns."""
     from pandas.api.types import is_numeric_dtype
 
     kinds = dict(frame._meta.dtypes) if frame.ndim == 2 else {}
@@ -213,7 +213,7 @@ def _numbers(frame: Any) -> Any:
             f"X must hold numbers, but column {other[0]!r} does not; leave it out, or encode it as "
             "numbers."
         )
-    # Flags beside numbers, nullable numbers and those of Arrow would become objects.
+    # Booleans among numbers, nullable numbers and Arrow numbers would become objects.
     are_numeric = all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in kinds.values())
     return frame if are_numeric else frame.astype(float)
 
@@ -236,7 +236,7 @@ def _of_chunk(part: Any, function: Callable[[Any], Any], empty: Any) -> Any:
 
 
 def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
-    """Return a number for each row as a column of the same chunks, all finite."""
+    """Return one finite number for each row as a column in the same chunks."""
     if values is None:
         return None
     n_rows = chunks.shape[0]

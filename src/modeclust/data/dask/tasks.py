@@ -51,8 +51,8 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
                 raise
             lost = error
     raise ConnectionError(
-        f"The connection to the Dask scheduler at {client.scheduler.address} was lost, and the fit "
-        "with it; where it has a checkpoint, the same call goes on from there."
+        f"The connection to the Dask scheduler at {client.scheduler.address} was lost during "
+        "the fit; if it has a checkpoint, the same call resumes it."
     ) from lost
 
 
