@@ -15,8 +15,9 @@ from modeclust.data.dataset import pass_assigns
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import GAUSSIAN
-from modeclust.solvers.homotopy import automatic_start, follow, schedule
-from modeclust.solvers.solve import State, solve_kmeans
+from modeclust.solvers.kmeans import solve_kmeans
+from modeclust.solvers.kmodes import State, automatic_start, follow_path, schedule
+from modeclust.solvers.options import SolverOptions
 
 NONE, BOUNDS = "none", "bounds"
 FEATURES, CLUSTERS = (1, 2, 16, 64, 784), (2, 10, 64, 256, 1024)
@@ -101,14 +102,7 @@ def _kmeans(X, start) -> State:
 
 
 def _walk(rows, means: State, widest) -> int:
-    states = follow(
-        rows,
-        means.centroids,
-        schedule(widest, widest / NARROWED, N_BANDWIDTHS),
-        kernel=GAUSSIAN,
-        path_iter=PATH_ITER,
-        max_iter=PATH_ITER,
-        mean_shift_iter=1,
-        tol=1e-4,
-    )
+    bandwidths = schedule(widest, widest / NARROWED, N_BANDWIDTHS)
+    options = SolverOptions(GAUSSIAN, PATH_ITER, PATH_ITER)
+    states = follow_path(rows, means.centers, bandwidths, options)
     return sum(state.n_iter for state in states)

@@ -9,7 +9,8 @@ from timing import Run, seconds
 from modeclust import KModes, estimate_bandwidth, kmodes_path
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.solvers.homotopy import follow
+from modeclust.solvers.kmodes import follow_path
+from modeclust.solvers.options import SolverOptions
 
 PATH_ITER = 10
 STRETCH = 10  # bandwidths that are followed in one go where the path is spread over repeats
@@ -45,19 +46,12 @@ def scout(X, course: Course) -> Scouting:
     """Follow the course once, and note where it leads and how many rows are searched."""
     with MemoryDataset(X, n_clusters=len(course.means)) as rows:
         watched = WatchedRows(rows)
-        states = follow(
-            watched,
-            course.means.astype(np.float64),
-            course.bandwidths,
-            kernel=KERNELS["gaussian"],
-            path_iter=PATH_ITER,
-            max_iter=PATH_ITER,
-            mean_shift_iter=1,
-            tol=1e-4,
-        )
+        options = SolverOptions(KERNELS["gaussian"], PATH_ITER, PATH_ITER)
+        start = course.means.astype(np.float64)
+        states = follow_path(watched, start, course.bandwidths, options)
         total, states = seconds(lambda: list(states))
     return Scouting(
-        centers=[state.centroids for state in states],
+        centers=[state.centers for state in states],
         n_iter=sum(state.n_iter for state in states),
         searched=float(np.mean(watched.searched)) / X.shape[0],
         seconds=total,

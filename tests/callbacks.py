@@ -1,5 +1,13 @@
 """A callback of scikit-learn, for those of tests to derive from."""
 
+from importlib.util import find_spec
+
+import pytest
+
+needs_callbacks = pytest.mark.skipif(
+    find_spec("sklearn.callback") is None, reason="scikit-learn has callbacks from 1.9 on"
+)
+
 
 class Callback:
     """Does nothing at any moment of a fit."""

@@ -28,8 +28,8 @@ import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
 from modeclust.estimators.kernel_density import KernelDensity
-from modeclust.estimators.neighborhood import Neighborhood
 from modeclust.estimators.scaling import Scaling
+from modeclust.estimators.soft_assignments import Neighborhood
 from modeclust.mode_tree import TreeLevel
 from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.plotting.mode_panels import Cluster

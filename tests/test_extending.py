@@ -66,7 +66,7 @@ def test_rows_of_a_table_give_the_same_modes(datasets, added, scaled):
     both = (cluster(dataset, CLUSTERS, bandwidths) for dataset in datasets)
     for found, expected in zip(*both, strict=True):
         assert found.n_iter == expected.n_iter
-        np.testing.assert_allclose(found.centroids, expected.centroids, rtol=1e-12)
+        np.testing.assert_allclose(found.centers, expected.centers, rtol=1e-12)
         np.testing.assert_array_equal(found.counts, expected.counts)
         np.testing.assert_array_equal(found.nearest, expected.nearest)
     np.testing.assert_array_equal(table.labels(), memory.labels())

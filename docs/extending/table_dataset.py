@@ -10,9 +10,10 @@ from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 from modeclust.data.sample import Sample
-from modeclust.kernels import GAUSSIAN, KERNELS
-from modeclust.solvers.homotopy import follow, restart_kmeans
-from modeclust.solvers.seeding import distinct_rows, draw_seeds
+from modeclust.kernels import GAUSSIAN
+from modeclust.solvers.kmeans import distinct_rows, draw_seeds, restart_kmeans
+from modeclust.solvers.kmodes import follow_path
+from modeclust.solvers.options import SolverOptions
 
 
 class TableDataset:
@@ -20,7 +21,8 @@ class TableDataset:
 
     dtype = np.dtype(np.float64)
     is_sparse = False
-    weight = np.empty(0)  # no weights: all are 1
+    location = "a table of SQLite"
+    stores_labels = True
 
     def __init__(self, connection, table, columns, *, n_clusters, chunk_rows=10_000):
         self._connection = connection
@@ -30,7 +32,7 @@ class TableDataset:
         self._n_clusters = n_clusters
         self._chunk_rows = chunk_rows
         self._scale = None  # the local scales
-        self._centroids = None  # the labels are those of the nearest of these
+        self._centers = None  # the labels are those of the nearest of these
 
     def _read(self, first, last):
         found = self._connection.execute(f"{self._query} > ? AND rowid <= ?", (first, last))
@@ -52,9 +54,9 @@ class TableDataset:
 
     def _last_assignment(self, for_means=False):
         """Return a pass that assigns the rows as the last one did, or None before the first."""
-        if self._centroids is None:
+        if self._centers is None:
             return None
-        return MeanPass(self._centroids) if for_means else ModePass(self._centroids, GAUSSIAN, 0.0)
+        return MeanPass(self._centers) if for_means else ModePass(self._centers, GAUSSIAN, 0.0)
 
     @property
     def total_weight(self):
@@ -74,7 +76,7 @@ class TableDataset:
         for partial_sums in others:
             total.merge(partial_sums)
         if pass_assigns(pass_):
-            self._centroids = pass_.centroids.copy()
+            self._centers = pass_.centers.copy()
         return total
 
     def labels(self):
@@ -106,8 +108,7 @@ def cluster(dataset, n_clusters, bandwidths):
     """Return K-means and the modes at each bandwidth; the same for any dataset."""
     rng = np.random.RandomState(0)
     seeds = draw_seeds(distinct_rows(dataset, n_clusters, rng), n_clusters, "k-means++", rng)
-    runs = restart_kmeans(dataset, islice(seeds, 3), max_iter=300, tol=1e-4)
+    options = SolverOptions(GAUSSIAN)
+    runs = restart_kmeans(dataset, islice(seeds, 3), max_iter=options.max_iter, tol=options.tol)
     means = min(runs, key=lambda run: run.inertia)
-    options = {"path_iter": 10, "max_iter": 300, "mean_shift_iter": 1, "tol": 1e-4}
-    kernel = KERNELS["gaussian"]
-    return [means, *follow(dataset, means.centroids, bandwidths, kernel=kernel, **options)]
+    return [means, *follow_path(dataset, means.centers, bandwidths, options)]

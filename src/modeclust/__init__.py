@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modeclust import plotting as plotting
-    from modeclust.estimators.bandwidth import estimate_bandwidth
+    from modeclust.estimators.functions import estimate_bandwidth, kmodes_path, modes_by_bandwidth
     from modeclust.estimators.kmodes import KModes
-    from modeclust.estimators.kmodes_path import kmodes_path
     from modeclust.estimators.laplacian_kmodes import LaplacianKModes
-    from modeclust.estimators.load import load
     from modeclust.estimators.mean_shift import MeanShift
-    from modeclust.estimators.modes_by_bandwidth import modes_by_bandwidth
+    from modeclust.estimators.saving import load
     from modeclust.mode_tree import ModeTree
     from modeclust.path import Path
     from modeclust.versions import show_versions
@@ -37,10 +35,10 @@ _MODULES = {
     "MeanShift": "estimators.mean_shift",
     "ModeTree": "mode_tree",
     "Path": "path",
-    "estimate_bandwidth": "estimators.bandwidth",
-    "kmodes_path": "estimators.kmodes_path",
-    "load": "estimators.load",
-    "modes_by_bandwidth": "estimators.modes_by_bandwidth",
+    "estimate_bandwidth": "estimators.functions",
+    "kmodes_path": "estimators.functions",
+    "load": "estimators.saving",
+    "modes_by_bandwidth": "estimators.functions",
     "show_versions": "versions",
 }
 

@@ -1,29 +1,45 @@
-"""Warnings of the library, to be filtered by their class, and its errors."""
+"""The warnings of the library, which can be filtered by class, and its errors."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
 
 
 class EmptyClusterWarning(UserWarning):
-    """A cluster lost all its points on the path, and kept its centroid."""
+    """A cluster lost all its rows along the path, and kept its mode."""
 
 
 class EmptySupportWarning(UserWarning):
-    """A compact kernel reaches no point of a cluster, and its centroid stays in place."""
+    """A kernel with compact support reaches no row of a cluster, and its mode does not move."""
 
 
 class ApproximateNeighborsWarning(UserWarning):
-    """Neighbours were not found exactly, for being many."""
+    """There are many rows, and their neighbours were found approximately."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written or removed; the fit goes on."""
+    """A checkpoint could not be written or removed. The fit continues."""
 
 
 class ScaledModelWarning(UserWarning):
-    """A model was loaded that takes scaled rows, and its `scaling_` is what scales them."""
+    """A model was loaded that takes scaled rows; its `scaling_` scales them."""
 
 
 class ModelFileError(ValueError):
-    """A file is not a model, or is a damaged one, or one of a newer version."""
+    """A file is not a model, is damaged, or was written by a newer version."""
 
 
 class CheckpointError(ValueError):
-    """A file is not a checkpoint, or is a damaged one, or that of another fit."""
+    """A file is not a checkpoint, is damaged, or belongs to another fit."""
+
+
+def _warn_user(message: str, category: type[Warning]) -> None:
+    """Warn, with the first caller outside of modeclust and scikit-learn as the source."""
+    internal = (str(Path(__file__).parent) + os.sep, f"{os.sep}sklearn{os.sep}")
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and any(
+        folder in frame.f_back.f_code.co_filename for folder in internal
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -1,4 +1,4 @@
-"""Kernels: names for users, numbers for the core.
+"""Kernels: their names for users, and their numbers in the core.
 
 A kernel is given by its profile G(t) at the squared distance t in bandwidths, with
 G(0) = 1. The weight of a row in a mode step is g(t) = -G'(t), scaled so that g(0) = 1. All

@@ -1,4 +1,4 @@
-"""The tree of modes: how those of a density merge as the bandwidth grows."""
+"""The tree of modes: which modes of a density merge as the bandwidth increases."""
 
 import operator
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ class TreeLevel(NamedTuple):
     modes : ndarray of shape (C, D)
         The modes, the densest first.
     density : ndarray of shape (C,)
-        The density at each.
+        The density at each mode.
     counts : ndarray of shape (C,)
-        Number of rows that belong to each.
+        Number of rows of each mode.
     parents : ndarray of shape (C,) or None
-        The mode of the next level that each becomes; None at the last level.
+        The mode of the next level that each mode moves to; None at the last level.
     """
 
     bandwidth: float
@@ -45,7 +45,7 @@ class TreeLevel(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModeTree:
-    """The modes of a kernel density at growing bandwidths, and which of them merge.
+    """The modes of a kernel density at increasing bandwidths, and which of them merge.
 
     ``len(tree)`` is the number of bandwidths; ``tree[i]`` is a
     `mode_tree.TreeLevel`.
@@ -60,6 +60,10 @@ class ModeTree:
 
     levels: tuple[TreeLevel, ...]
     first_labels: npt.NDArray[np.intp]
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise ValueError("a mode tree must have at least one level")
 
     @property
     def bandwidths(self) -> npt.NDArray[np.float64]:
@@ -77,7 +81,7 @@ class ModeTree:
     def __getitem__(self, index: int) -> TreeLevel:
         if isinstance(index, slice):
             raise TypeError(
-                f"a level of a tree is told by an integer, got {index!r}; take some of tree.levels."
+                f"the index of a level must be an integer, got {index!r}; slice tree.levels."
             )
         return self.levels[operator.index(index)]
 
@@ -92,12 +96,12 @@ class ModeTree:
         )
 
     def labels(self, index: int) -> npt.NDArray[np.intp]:
-        """Return the mode of each row at a level, by the merges up to it.
+        """Return the mode of each row at a level, by the merges up to this level.
 
         Parameters
         ----------
         index : int
-            The place of the level.
+            The index of the level.
 
         Returns
         -------
@@ -120,8 +124,8 @@ class ModeTree:
         Parameters
         ----------
         backend : {"polars", "pandas", "dict"}, optional
-            What to return. By default a polars or pandas frame, whichever is in use or else
-            installed, and a dict of arrays where neither is.
+            The type of the result. By default, a frame of polars or pandas, whichever is imported
+            or else installed, and a dict of arrays if neither is.
 
         Returns
         -------

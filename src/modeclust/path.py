@@ -1,4 +1,4 @@
-"""The path: what K-modes finds at every bandwidth, from K-means to the target."""
+"""The path: the clustering at every bandwidth, from K-means to the target."""
 
 import operator
 import sys
@@ -12,6 +12,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.io.model_file import is_array
+
 Floats = npt.NDArray[np.floating[Any]]
 Backend = Literal["polars", "pandas", "dict"]
 
@@ -24,15 +26,15 @@ class PathPoint(NamedTuple):
     bandwidth : float
         The bandwidth.
     centers : ndarray of shape (K, D)
-        The centroids.
+        The modes.
     objective, inertia : float
-        What is maximised, and what K-means minimises; see `modeclust.Path`.
+        The objectives of K-modes and of K-means; see `modeclust.Path`.
     counts : ndarray of shape (K,)
         Number of rows in each cluster.
     n_iter : int
         Number of iterations.
     labels : ndarray of shape (N,) or None
-        The label of each row, where labels were kept.
+        The label of each row, if labels are stored.
     """
 
     bandwidth: float
@@ -52,28 +54,28 @@ class PathPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path:
-    """Clusterings at decreasing bandwidths, each started from the one before.
+    """Clusterings at decreasing bandwidths, each started from the previous one.
 
-    ``len(path)`` is the number of bandwidths S; ``path[i]`` is a `path.PathPoint`, and
-    iterating yields them in order. ``path[i:j]`` is a `Path` again, of some of the bandwidths.
+    ``len(path)`` is the number of bandwidths S. ``path[i]`` is a `path.PathPoint`, and iteration
+    yields them in order. ``path[i:j]`` is a `Path` of some of the bandwidths.
 
     Attributes
     ----------
     bandwidths : ndarray of shape (S,)
-        Decreasing; infinite first where the path begins with K-means.
+        The bandwidths, decreasing. The first is infinite if the path begins with K-means.
     centers : ndarray of shape (S, K, D)
-        The centroids.
+        The modes.
     objectives : ndarray of shape (S,)
-        L / sum of weights, 1 at an infinite bandwidth; in [0, 1], but for `LaplacianKModes`.
+        L divided by the sum of the weights: 1 at an infinite bandwidth, and between 0 and 1, except
+        for `LaplacianKModes`.
     inertias : ndarray of shape (S,)
-        Sum of ``q |x - c|^2 / s^2``, with weights q and local scales s: at an infinite
-        bandwidth, what K-means minimises.
+        Sum of ``q |x - c|^2 / s^2``, with weights q and local scales s, which K-means minimises.
     counts : ndarray of shape (S, K)
         Number of rows in each cluster.
     n_iter : ndarray of shape (S,)
         Number of iterations.
     labels : ndarray of shape (S, N) or None
-        The label of each row, where labels were kept.
+        The label of each row, if labels are stored.
     feature_names : sequence of str or None
         Names of the D features, used by `to_frame`.
 
@@ -98,6 +100,25 @@ class Path:
     labels: npt.NDArray[np.integer[Any]] | None = None
     feature_names: Sequence[str] | None = None
 
+    def __post_init__(self) -> None:
+        n, centers, labels = len(self.bandwidths), self.centers, self.labels
+        is_right = is_array(self.bandwidths, "f", None) and is_array(centers, "f", n, None, None)
+        if is_right:
+            _, n_clusters, n_features = centers.shape
+            is_right = (
+                is_array(self.objectives, "f", n)
+                and is_array(self.inertias, "f", n)
+                and is_array(self.counts, "iu", n, n_clusters)
+                and is_array(self.n_iter, "iu", n)
+                and (labels is None or is_array(labels, "iu", n, None))
+                and (self.feature_names is None or len(self.feature_names) == n_features)
+            )
+        if not is_right:
+            raise ValueError(
+                "the arrays of a path must be numbers for the same bandwidths, clusters and "
+                "features, with the shapes that are listed for `Path`"
+            )
+
     def __len__(self) -> int:
         return len(self.bandwidths)
 
@@ -121,22 +142,22 @@ class Path:
             labels=None if self.labels is None else self.labels[index],
         )
 
-    def _part(self, places: slice) -> "Path":
-        chosen = range(len(self))[places]
+    def _part(self, indices: slice) -> "Path":
+        chosen = range(len(self))[indices]
         if chosen.step < 0 or len(chosen) == 0:
             raise ValueError(
-                f"a part of a path must have at least one of its {len(self)} bandwidths, and in "
-                f"their order, got {places!r}."
+                f"a part of a path must have at least one of its {len(self)} bandwidths, in their "
+                f"order, got {indices!r}."
             )
         return replace(
             self,
-            bandwidths=self.bandwidths[places],
-            centers=self.centers[places],
-            objectives=self.objectives[places],
-            inertias=self.inertias[places],
-            counts=self.counts[places],
-            n_iter=self.n_iter[places],
-            labels=None if self.labels is None else self.labels[places],
+            bandwidths=self.bandwidths[indices],
+            centers=self.centers[indices],
+            objectives=self.objectives[indices],
+            inertias=self.inertias[indices],
+            counts=self.counts[indices],
+            n_iter=self.n_iter[indices],
+            labels=None if self.labels is None else self.labels[indices],
         )
 
     def __iter__(self) -> Iterator[PathPoint]:
@@ -152,7 +173,8 @@ class Path:
     def at(self, bandwidth: float) -> PathPoint:
         """Return the point of the path whose bandwidth is nearest to `bandwidth`.
 
-        Nearest is by ratio. A bandwidth that the path does not reach is an error.
+        The nearest is the one with the ratio nearest to 1. A bandwidth beyond the ends of the path
+        is an error.
 
         Parameters
         ----------
@@ -162,7 +184,7 @@ class Path:
         Returns
         -------
         PathPoint
-            The clustering there.
+            The clustering at this bandwidth.
         """
         if not (isinstance(bandwidth, Real) and bandwidth > 0):
             raise ValueError(f"bandwidth must be a number > 0, got {bandwidth!r}.")
@@ -170,7 +192,7 @@ class Path:
         if not smallest * (1 - 1e-9) <= bandwidth <= largest * (1 + 1e-9):
             raise ValueError(
                 f"bandwidth={bandwidth!r} is not on the path, which goes from {largest:.6g} to "
-                f"{smallest:.6g}; fit one that reaches it."
+                f"{smallest:.6g}; fit a path that includes it."
             )
         if np.isinf(bandwidth):
             return self[0]
@@ -181,13 +203,13 @@ class Path:
         """Return the path as a table with one row for each bandwidth and cluster.
 
         Its columns are `step`, `bandwidth`, `objective`, `inertia`, `n_iter`, `cluster`,
-        `count`, and one for each feature of the centroid.
+        `count`, and one for each feature of the mode.
 
         Parameters
         ----------
         backend : {"polars", "pandas", "dict"}, optional
-            What to return. By default a polars or pandas frame, whichever is in use or else
-            installed, and a dict of arrays where neither is.
+            The type of the result. By default, a frame of polars or pandas, whichever is imported
+            or else installed, and a dict of arrays if neither is.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What is installed, for reports of bugs."""
+"""The installed versions, for bug reports."""
 
 import platform
 import sys
@@ -25,7 +25,7 @@ _OPTIONAL = (
 
 
 def show_versions() -> None:
-    """Print the versions of modeclust, of what it uses, and which compiled code runs.
+    """Print the versions of modeclust and its dependencies, and which compiled code is used.
 
     Add the output to a bug report.
 
@@ -44,7 +44,7 @@ def show_versions() -> None:
 
 
 def _sections() -> dict[str, dict[str, str]]:
-    """Return what is printed, by title."""
+    """Return the entries of each section, by title."""
     return {
         "System": {
             "python": sys.version.replace("\n", " "),

@@ -22,7 +22,7 @@ from modeclust.cli.readers.parquet_files import scan_parquet
 from modeclust.cli.readers.table import read_table
 from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, STREAM_WRITERS, WRITERS, write_labels
 from modeclust.data import machine
-from modeclust.estimators.load import read_model
+from modeclust.estimators.saving import read_model
 
 da = pytest.importorskip("dask.array")
 

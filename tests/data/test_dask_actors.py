@@ -16,11 +16,11 @@ from sklearn.datasets import make_blobs
 from modeclust import KModes
 from modeclust.data.dask import dataset as dask_dataset
 from modeclust.data.dask.actors import ChunkActors, Subtotals
-from modeclust.data.dask.chunks import merge, merged, on_workers
+from modeclust.data.dask.tasks import merge, merged, on_workers
 from modeclust.data.mode_pass import ModePass
 from modeclust.data.rescaling import Rescaling
+from modeclust.data.validation import check_rows
 from modeclust.kernels import GAUSSIAN
-from modeclust.validation import check_rows
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

@@ -126,7 +126,7 @@ def test_likelihood_of_a_sample_is_scaled_to_all_rows(rng):
 
 
 def test_a_mapped_file_gives_the_same(rng, tmp_path, monkeypatch):
-    monkeypatch.setattr("modeclust.solvers.bandwidth.PIECE", 500)
+    monkeypatch.setattr("modeclust.data.memory.NUMBERS_AT_ONCE", 500)
     for dtype in (np.float64, np.int16):
         X = (rng.normal(size=(300, 3)) * 100).astype(dtype)
         np.save(tmp_path / "rows.npy", X)

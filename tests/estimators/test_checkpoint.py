@@ -9,7 +9,7 @@ from pathlib import Path
 import fits
 import numpy as np
 import pytest
-from callbacks import Callback
+from callbacks import Callback, needs_callbacks
 from interruption import Interrupter, assert_same_fit, interrupts
 from same import assert_same
 from scipy import sparse
@@ -17,16 +17,13 @@ from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, __version__, load
 from modeclust.data.memory import MemoryDataset
-from modeclust.estimators.checkpoint import (
-    CHECKPOINT,
-    Checkpoint,
-    describe_checkpoint,
-    read_checkpoint,
-)
+from modeclust.estimators import fit_path
+from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.exceptions import CheckpointError, CheckpointWarning, ModelFileError
 from modeclust.io.atomic import unused_name
-from modeclust.io.model_file import Document, write_document
-from modeclust.solvers import homotopy
+from modeclust.io.checkpoint import CHECKPOINT, describe_checkpoint
+from modeclust.io.model_file import Document, read_document, write_document
+from modeclust.solvers import kmodes
 from modeclust.solvers.bandwidth import choose_bandwidth
 
 X, _ = make_blobs(600, 5, centers=6, cluster_std=3.0, random_state=0)
@@ -220,8 +217,8 @@ def test_a_kept_checkpoint_ends_the_same_call_at_once(name, monkeypatch, tmp_pat
     file = tmp_path / "c"
     whole, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     content = file.read_bytes()
-    monkeypatch.setattr(homotopy, "solve_kmeans", None)
-    monkeypatch.setattr(homotopy, "solve_towards_next", None)
+    monkeypatch.setattr(fit_path, "restart_kmeans", None)
+    monkeypatch.setattr(kmodes, "solve_on_path", None)
     again, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     assert_same_fit(again, whole)
     assert file.read_bytes() == content
@@ -240,6 +237,7 @@ class Recorder(Callback):
         return self.stop_after == (context.task_name, self.told.count(context.task_name))
 
 
+@needs_callbacks
 def test_callbacks_are_told_of_what_is_left(writes, tmp_path):
     for after, restarts, bandwidths in ((1, 2, 4), (2, 1, 4), (3, 0, 4), (4, 0, 4), (7, 0, 1)):
         interrupt(writes, after, tmp_path / "c")
@@ -249,6 +247,7 @@ def test_callbacks_are_told_of_what_is_left(writes, tmp_path):
         assert recorder.told.count("bandwidth") == bandwidths
 
 
+@needs_callbacks
 @pytest.mark.parametrize("stop", [("restart", 1), ("bandwidth", 2)])
 def test_a_fit_that_a_callback_stops_is_done(stop, tmp_path):
     file = tmp_path / "c"
@@ -343,7 +342,7 @@ def test_scales_that_differ_by_a_factor_are_told_apart(writes, tmp_path):
 
 def test_another_version_is_refused(writes, tmp_path, monkeypatch):
     interrupt(writes, 5, tmp_path / "c")
-    monkeypatch.setattr("modeclust.estimators.checkpoint.__version__", "0.99")
+    monkeypatch.setattr("modeclust.io.checkpoint.__version__", "0.99")
     with pytest.raises(CheckpointError, match=r"was written by modeclust .*, and this is 0\.99"):
         fit("plain", checkpoint=tmp_path / "c")
 
@@ -410,7 +409,7 @@ def with_place(place):
         ("states", lambda states: states | {"counts": states["counts"][:, :1]}),
         ("states", lambda states: states | {"counts": states["counts"] * [[1], [2]]}),
         ("states", lambda states: states | {"nearest": states["nearest"] + 20}),
-        ("states", lambda states: states | {"centroids": states["centroids"] * np.nan}),
+        ("states", lambda states: states | {"centers": states["centers"] * np.nan}),
         ("states", lambda states: states | {"mass": np.ones(3)}),
         ("centers", lambda centers: centers[:, :1]),
         ("centers", lambda centers: centers * np.inf),
@@ -421,7 +420,7 @@ def with_place(place):
 )
 def test_parts_that_no_fit_writes_are_refused(part, change, small):
     model, _ = small
-    state = read_checkpoint(model.checkpoint)
+    state = read_document(model.checkpoint, __version__, {"Checkpoint": ()}, CHECKPOINT).state
     state[part] = change(state[part])
     write_document(model.checkpoint, Document(__version__, "Checkpoint", state, {}, CHECKPOINT))
     content = model.checkpoint.read_bytes()
@@ -526,11 +525,11 @@ def test_a_folder_that_goes_away_stops_no_fit(tmp_path, monkeypatch):
     folder.mkdir()
     original = Checkpoint.write
 
-    def write(self, record):
-        if folder.exists() and self.n_restarts == 1:
+    def write(self, progress):
+        if folder.exists() and progress.n_restarts == 1:
             (folder / "c").unlink()
             folder.rmdir()
-        original(self, record)
+        original(self, progress)
 
     monkeypatch.setattr(Checkpoint, "write", write)
     with pytest.warns(CheckpointWarning, match="No such file or directory") as caught:
@@ -578,7 +577,7 @@ def test_a_warning_of_the_first_batch_points_at_the_caller(tmp_path, monkeypatch
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("modeclust.estimators.checkpoint.write_document", full)
+    monkeypatch.setattr("modeclust.io.checkpoint.write_document", full)
     for method in ("fit", "partial_fit"):
         model = KModes(6, checkpoint=tmp_path / "c", **QUICK)
         with pytest.warns(CheckpointWarning, match="No space left") as caught:

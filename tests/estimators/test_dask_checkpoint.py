@@ -15,9 +15,9 @@ from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
-from modeclust.estimators.checkpoint import describe_checkpoint
 from modeclust.exceptions import CheckpointError
-from modeclust.solvers import chunked_bandwidth
+from modeclust.io.checkpoint import describe_checkpoint
+from modeclust.solvers import bandwidth
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -55,7 +55,7 @@ def fit(name, seed=7, **changes):
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
     """Let rules for the bandwidth draw some rows, which they otherwise do from 5,000 on."""
-    monkeypatch.setitem(chunked_bandwidth.choose_chunked_bandwidth.__kwdefaults__, "n_samples", 99)
+    monkeypatch.setitem(bandwidth.choose_bandwidth.__kwdefaults__, "n_samples", 99)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_p
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_only_the_scales_are_found_again(writes, tmp_path, monkeypatch):
     interrupt(writes, 4, tmp_path / "c", "adaptive")
-    monkeypatch.setattr(chunked_bandwidth, "_global", None)
+    monkeypatch.setattr(bandwidth, "neighbor_distances", None)
     fit("adaptive", checkpoint=tmp_path / "c")
 
 

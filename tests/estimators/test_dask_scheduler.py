@@ -8,7 +8,8 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
-from modeclust.estimators.checkpoint import Checkpoint, describe_checkpoint
+from modeclust.estimators.checkpoint import Checkpoint
+from modeclust.io.checkpoint import describe_checkpoint
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -50,9 +51,9 @@ def test_the_scheduler_is_gone(tmp_path, monkeypatch):
 
     with started(tmp_path) as scheduler:
 
-        def fatal(self, record):
-            original(self, record)
-            writes.append(len(record.states))
+        def fatal(self, progress):
+            original(self, progress)
+            writes.append(len(progress.record.states))
             if writes[-1] == 4:
                 scheduler.kill()
                 scheduler.wait()

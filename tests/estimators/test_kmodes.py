@@ -199,7 +199,7 @@ def test_labels_along_the_path_are_kept_on_demand(blobs, monkeypatch):
     X, _ = blobs
     assert KModes(3, random_state=0).fit(X).path_.labels.shape == (21, 300)
     assert KModes(3, random_state=0, store_labels=False).fit(X).path_.labels is None
-    monkeypatch.setattr("modeclust.estimators.problem.MOST_LABELS", 21 * 300 - 1)
+    monkeypatch.setattr("modeclust.estimators.problem.MAX_LABELS", 21 * 300 - 1)
     assert KModes(3, random_state=0).fit(X).path_.labels is None
     assert KModes(3, random_state=0, store_labels=True).fit(X).path_.labels is not None
 
@@ -207,7 +207,7 @@ def test_labels_along_the_path_are_kept_on_demand(blobs, monkeypatch):
 def test_no_convergence_is_a_warning_that_names_bandwidth_and_residual(blobs):
     with pytest.warns(
         ConvergenceWarning,
-        match=r"0\.5 within 2 iter.* by 0\.\d+, or 0\.\d+ bandwidths, where tol=0\.0001",
+        match=r"0\.5 within 2 iter.* by 0\.\d+, or 0\.\d+ bandwidths; tol=0\.0001",
     ):
         KModes(3, bandwidth=0.5, max_iter=2, n_bandwidths=2, random_state=0).fit(blobs[0])
 

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from callbacks import Callback
+from callbacks import Callback, needs_callbacks
 from reference import PROFILES, project
 from same import assert_same
 from scipy import sparse
@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from modeclust import KModes, LaplacianKModes
 from modeclust.exceptions import ApproximateNeighborsWarning, EmptyClusterWarning
 from modeclust.kernels import KERNELS
-from modeclust.solvers.neighbors import approximate_rows, distances_to_neighbors, nearest_rows
+from modeclust.solvers.neighbors import approximate_rows, distances_to_neighbors, nearest_other_rows
 
 IRIS = load_iris().data
 MOONS, MOON = make_moons(300, noise=0.05, random_state=0)
@@ -119,7 +119,7 @@ def test_the_bound_holds_for_graphs_whose_rows_could_change_places(seed, n_neigh
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 1000])
 def test_joined_rows_do_not_change_places_for_ever(most, monkeypatch):
-    monkeypatch.setattr("modeclust.solvers.laplacian.MOST_SMOOTHINGS", most)
+    monkeypatch.setattr("modeclust.solvers.laplacian.MAX_SMOOTHINGS", most)
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     W = np.kron([[0, 1], [1, 0]], np.eye(2))  # joins 0 and 2, 1 and 3
     model = LaplacianKModes(2, affinity=W, smoothing=10.0, solver="bound", bandwidth=1.0)
@@ -449,7 +449,7 @@ class TestApproximateNeighbours:
         assert adjusted_rand_score(exact.labels_, about.labels_) > 0.99
 
     def test_many_rows_get_them_with_a_warning(self, monkeypatch):
-        monkeypatch.setattr("modeclust.solvers.neighbors.MOST_EXACT_ROWS", 500)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_ROWS", 500)
         X, _ = make_blobs(501, 16, centers=3, random_state=0)
         with pytest.warns(ApproximateNeighborsWarning, match="501 rows are approximate") as caught:
             model = LaplacianKModes(3, random_state=0).fit(X)
@@ -471,7 +471,7 @@ class TestApproximateNeighbours:
     def test_rows_of_any_size(self, offset, scale):
         X, _ = make_blobs(500, 3, centers=3, random_state=0)
         X = (X + offset) * scale
-        _, expected = nearest_rows(X / scale - offset, [None], 5)
+        _, expected = nearest_other_rows(X / scale - offset, 5)
         distances, indices = approximate_rows(X, 5, np.random.RandomState(0))
         shared = [len(np.intersect1d(*both)) for both in zip(indices, expected, strict=True)]
         assert np.mean(shared) > 4.8
@@ -491,7 +491,7 @@ class TestApproximateNeighbours:
         assert about.affinity_.data.tobytes() == exact.affinity_.data.tobytes()
 
     def test_without_faiss_all_are_exact(self, monkeypatch):
-        monkeypatch.setattr("modeclust.solvers.neighbors.MOST_EXACT_ROWS", 10)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_ROWS", 10)
         monkeypatch.setattr("modeclust.solvers.neighbors.find_spec", lambda name: None)
         X, _ = make_blobs(50, 16, centers=3, random_state=0)
         LaplacianKModes(3, random_state=0).fit(X)
@@ -506,7 +506,7 @@ def test_an_error_leaves_the_fitted_model_as_it_was(monkeypatch):
     def fail(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("modeclust.estimators.soft_problem.follow_soft", fail)
+    monkeypatch.setattr("modeclust.estimators.soft_problem.follow_soft_path", fail)
     with pytest.raises(KeyboardInterrupt):
         model.fit(IRIS[:, :3])
     before["n_features_in_"] = 3
@@ -542,6 +542,7 @@ class Recorder(Callback):
         return (context.task_name, context.task_id) == self.stop_after
 
 
+@needs_callbacks
 @pytest.mark.parametrize("smoothing", ["auto", 0.0])
 def test_callbacks_get_models_that_predict(smoothing):
     recorder = Recorder()
@@ -551,6 +552,7 @@ def test_callbacks_get_models_that_predict(smoothing):
     np.testing.assert_array_equal(recorder.predictions[-1], model.predict(BLOBS))
 
 
+@needs_callbacks
 def test_a_callback_can_stop_the_path():
     model = LaplacianKModes(4, n_bandwidths=5, random_state=0)
     model.set_callbacks(Recorder(stop_after=("bandwidth", 1))).fit(BLOBS)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from callbacks import Callback
+from callbacks import Callback, needs_callbacks
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import MeanShift as TheirMeanShift
@@ -290,6 +290,7 @@ class Stopper(Callback):
         return self.n_parts == self.stop_after
 
 
+@needs_callbacks
 def test_callbacks_see_parts_of_the_seeds_and_can_stop(monkeypatch):
     monkeypatch.setattr("modeclust.solvers.mean_shift.MAX_POINTS", 150)
     plain = MeanShift(1.0).fit(BLOBS)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-from callbacks import Callback
+from callbacks import Callback, needs_callbacks
 from scipy import sparse
 from sklearn import config_context
 from sklearn.cluster import KMeans
@@ -324,6 +324,7 @@ def test_a_fit_counts_by_its_rows(blobs):
     np.testing.assert_allclose(model.cluster_centers_[0] - mean, 0.05, rtol=2e-3)
 
 
+@needs_callbacks
 def test_a_path_that_a_callback_stopped_can_go_on(blobs):
     class Stopper(Callback):
         def on_fit_task_end(self, estimator, context, *, fitted_estimator):

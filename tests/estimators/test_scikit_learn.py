@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from callbacks import needs_callbacks
 from rich.console import Console
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -174,6 +174,7 @@ class Recorder:
         self.ended.append("teardown")
 
 
+@needs_callbacks
 def test_callbacks_see_restarts_and_bandwidths_as_tasks():
     recorder = Recorder()
     model = KModes(3, n_init=2, n_bandwidths=3, random_state=0).set_callbacks(recorder).fit(X)
@@ -194,6 +195,7 @@ def test_callbacks_see_restarts_and_bandwidths_as_tasks():
     assert [one.bandwidth_ for one in recorder.fitted] == model.path_.bandwidths[1:].tolist()
 
 
+@needs_callbacks
 def test_a_callback_can_stop_the_path():
     stopper = Recorder(stop_after=("bandwidth", 1))
     model = KModes(3, n_init=2, n_bandwidths=5, random_state=0, path_iter=1)
@@ -203,7 +205,10 @@ def test_a_callback_can_stop_the_path():
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+@needs_callbacks
 def test_progress_bar(monkeypatch):
+    from sklearn.callback import ProgressBar
+
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=120)
     monkeypatch.setattr("rich.progress.get_console", lambda: console)
@@ -214,7 +219,10 @@ def test_progress_bar(monkeypatch):
     assert "100%" in shown
 
 
+@needs_callbacks
 def test_scoring_monitor_sees_the_objective_at_every_bandwidth():
+    from sklearn.callback import ScoringMonitor
+
     monitor = ScoringMonitor(scoring={"objective": lambda model, X, y: model.score(X)})
     model = KModes(3, n_init=2, n_bandwidths=3, random_state=0).set_callbacks(monitor)
     model.fit(X, load_iris().target)

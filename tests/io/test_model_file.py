@@ -1,5 +1,6 @@
 """Models as files: the same model back, or a clear error."""
 
+import copy
 import io
 import json
 import pickle
@@ -7,23 +8,21 @@ import re
 import subprocess
 import sys
 import zipfile
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from callbacks import needs_callbacks
 from same import assert_same
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.callback import ScoringMonitor
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
 
 from modeclust import KModes, LaplacianKModes, MeanShift, load
-from modeclust.estimators.load import read_model
-from modeclust.estimators.saving import write_model
+from modeclust.estimators.saving import read_model, write_model
 from modeclust.estimators.scaling import Scaling
 from modeclust.exceptions import ModelFileError, ScaledModelWarning
 from modeclust.io.model_file import Document, read_document, write_document
@@ -108,7 +107,10 @@ def test_saving_twice_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@needs_callbacks
 def test_callbacks_are_not_saved(tmp_path):
+    from sklearn.callback import ScoringMonitor
+
     model = KModes(3, **QUICK).set_callbacks(ScoringMonitor(scoring=lambda *_: 0.0)).fit(X)
     model.save(tmp_path / "model.npz")
     assert not hasattr(load(tmp_path / "model.npz"), "_skl_callbacks")
@@ -124,7 +126,7 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_written(tmp_path):
     model = KModes(3, init=init, **QUICK).fit(X)
     with pytest.raises(TypeError, match=r"KModes\.init must be .* got <function"):
         model.save(tmp_path / "model.npz")
-    with pytest.raises(TypeError, match="got a Derived, which `load` would not know"):
+    with pytest.raises(TypeError, match="got a Derived, which `load` does not know"):
         Derived(3, **QUICK).fit(X).save(tmp_path / "model.npz")
     generator = np.random.RandomState(np.random.PCG64(0))
     model = KModes(3, n_bandwidths=3, random_state=generator).fit(X)
@@ -210,6 +212,14 @@ def test_a_file_without_one_of_its_parts_is_refused(small, tmp_path):
             load(path)
 
 
+def altered(value, **changes):
+    """Return a copy of a dataclass with other values, without the checks of its class."""
+    value = copy.copy(value)
+    for name, change in changes.items():
+        object.__setattr__(value, name, change)
+    return value
+
+
 def npz(**arrays):
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
@@ -287,11 +297,11 @@ ARRAYS = {
         ({"cluster_centers_": None}, "cluster_centers_ must be .* got NoneType"),
         ({"n_features_in_": 3}, "cluster_centers_ must be .*n_features_in_=3"),
         ({"n_features_in_": None}, "cluster_centers_ must be"),
-        ({"labels_": np.array([0, 2])}, "labels_ must be whole numbers from 0 to 1"),
+        ({"labels_": np.array([0, 2])}, "labels_ must be integers from 0 to 1"),
         ({"labels_": np.array([-1, 0])}, "labels_ must be"),
         ({"labels_": np.array([0.0, 1.0])}, "labels_ must be"),
         ({"labels_": 5}, "labels_ must be"),
-        ({"counts_": 5}, "counts_ must be 2 whole numbers, got int '5'"),
+        ({"counts_": 5}, "counts_ must be 2 integers, got int '5'"),
         ({"counts_": np.array([1, 2, 3])}, "counts_ must be"),
         ({"bandwidth_": -1.0}, "bandwidth_ must be a number > 0"),
         ({"bandwidth_": np.nan}, "bandwidth_ must be"),
@@ -300,21 +310,18 @@ ARRAYS = {
         ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ must be 2"),
         ({"labels_": [[1], [1, 2]]}, "labels_ must be"),
         ({"redundancy_": 5}, "redundancy_ must be"),
-        ({"n_steps_": 0}, "n_steps_ must be a whole number > 0"),
+        ({"n_steps_": 0}, "n_steps_ must be an integer > 0"),
         ({"_n_features_out": 1}, "_n_features_out must be 2, got int '1'"),
         ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
         ({"_statistics": 5}, "_statistics must be sums of 2 clusters in 2 features, got int"),
-        (
-            {"_fitted_with": 5},
-            "_fitted_with must be values that a fit allows of n_clusters, .* int",
-        ),
+        ({"_fitted_with": 5}, "_fitted_with must be valid values of n_clusters, .* int"),
         ({"_fitted_with": {"kernel": "cauchy"}}, "_fitted_with must be"),
         ({"_fitted_with": KModes(kernel="other")._parameters_needed()}, "_fitted_with must be"),
         ({"_sklearn_output_config": 5}, "_sklearn_output_config must be a dict"),
         ({"predict": 5}, "no attribute 'predict'"),
         ({"__class__": 5}, "no attribute '__class__'"),
         ({"_skl_callbacks": 5}, "no attribute '_skl_callbacks'"),
-        ({"_measure": 5}, "no attribute '_measure'"),
+        ({"_open_new_data": 5}, "no attribute '_open_new_data'"),
         ({"other": 5}, "no attribute 'other'"),
         ({"kernel": "other"}, "'kernel' parameter"),
         ({"kernel": np.eye(9)}, "'kernel' parameter"),
@@ -333,10 +340,10 @@ def test_state_that_does_not_fit_is_refused(changes, message, small, tmp_path):
 def test_a_path_that_does_not_fit_is_refused(small, tmp_path):
     model, path = small[0], tmp_path / "model.npz"
     for name in ("centers", "bandwidths", "objectives", "inertias", "counts", "n_iter"):
-        other = replace(model.path_, **{name: getattr(model.path_, name)[..., :0]})
+        other = altered(model.path_, **{name: getattr(model.path_, name)[..., :0]})
         state = vars(model) | {"path_": other}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
-        with pytest.raises(ModelFileError, match="path_ must be a path of 2 centroids"):
+        with pytest.raises(ModelFileError, match="the arrays of a path must be"):
             load(path)
 
 
@@ -354,26 +361,30 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
         {"weight": "x"},
         {"scale": np.inf},
     ):
-        state = vars(model) | {"_statistics": replace(model._statistics, **changes)}
+        state = vars(model) | {"_statistics": altered(model._statistics, **changes)}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
-        with pytest.raises(ModelFileError, match="_statistics must be sums of 2 clusters"):
+        with pytest.raises(
+            ModelFileError,
+            match=r"_statistics must be sums of 2 clusters|sufficient statistics must be finite",
+        ):
             load(path)
 
 
 def test_a_scaling_that_does_not_fit_is_refused(small, tmp_path):
     model, path, ones = small[0], tmp_path / "model.npz", np.ones(2)
-    for scaling in (
+    scaling = Scaling(ones, ones)
+    for other in (
         "x",
         Scaling(None, ones[:1]),
-        Scaling(None, 0 * ones),
-        Scaling(None, ones * np.inf),
-        Scaling(ones[:1], ones),
-        Scaling(ones * np.nan, ones),
-        Scaling("x", ones),
+        altered(scaling, scale=0 * ones),
+        altered(scaling, scale=ones * np.inf),
+        altered(scaling, mean=ones[:1]),
+        altered(scaling, mean=ones * np.nan),
+        altered(scaling, mean="x"),
     ):
-        state = vars(model) | {"scaling_": scaling}
+        state = vars(model) | {"scaling_": other}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
-        with pytest.raises(ModelFileError, match="scaling_ must be means and scales > 0 of 2"):
+        with pytest.raises(ModelFileError, match=r"scaling_ must be means|a scaling must have one"):
             load(path)
 
 
@@ -405,9 +416,12 @@ def test_a_kernel_density_that_does_not_fit_is_refused(tmp_path):
             {"scale": 1},
             {"X": sparse.csr_array(np.full((n_rows, width), 1e30))},
         ):
-            state = vars(model) | {"_kernel_density": replace(model._kernel_density, **changes)}
+            state = vars(model) | {"_kernel_density": altered(model._kernel_density, **changes)}
             write_document(path, Document("0.1", "MeanShift", state, {}), MeanShift._saved_types)
-            with pytest.raises(ModelFileError, match="_kernel_density must be rows of 4 features"):
+            with pytest.raises(
+                ModelFileError,
+                match=r"_kernel_density must be rows of 4 features|a kernel density must have",
+            ):
                 load(path)
 
 
@@ -427,17 +441,17 @@ def test_a_soft_clustering_that_does_not_fit_is_refused(name, tmp_path):
         ("smoothing_", -1.0),
         ("smoothing_", "auto"),
         ("_neighborhood", None),
-        ("_neighborhood", replace(near, X=near.X[:5])),
-        ("_neighborhood", replace(near, n_neighbors=0)),
-        ("_neighborhood", replace(near, n_neighbors=2.5)),
-        ("_neighborhood", replace(near, scale=-1.0)),
-        ("_neighborhood", replace(near, scale=np.ones(7))),
-        ("_neighborhood", replace(near, scale="local")),
+        ("_neighborhood", altered(near, X=near.X[:5])),
+        ("_neighborhood", altered(near, n_neighbors=0)),
+        ("_neighborhood", altered(near, n_neighbors=2.5)),
+        ("_neighborhood", altered(near, scale=-1.0)),
+        ("_neighborhood", altered(near, scale=np.ones(7))),
+        ("_neighborhood", altered(near, scale="local")),
     ):
         state = vars(model) | {attribute: value}
         document = Document("0.1", "LaplacianKModes", state, {})
         write_document(path, document, LaplacianKModes._saved_types)
-        with pytest.raises(ModelFileError, match=f"{attribute} must be"):
+        with pytest.raises(ModelFileError, match=rf"{attribute} must be|a neighborhood must have"):
             load(path)
 
 

@@ -37,7 +37,8 @@ def core():
 
 def loaded():
     """Print what the use of all names loads, beside what scikit-learn loads of what is there."""
-    import_module("sklearn.callback")
+    if find_spec("sklearn.callback") is not None:
+        import_module("sklearn.callback")
     before = set(sys.modules)
     import modeclust
 

@@ -3,16 +3,16 @@ import pytest
 
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
-from modeclust.solvers.graph import neighbor_graph
 from modeclust.solvers.laplacian import SOLVERS, Graph, solve_soft
-from modeclust.solvers.neighbors import nearest_rows
+from modeclust.solvers.neighbors import nearest_other_rows, neighbor_graph
+from modeclust.solvers.options import SolverOptions
 
 
 @pytest.fixture
 def run(rng):
     """Solve a small problem, and check that what comes back is a clustering."""
     X = np.r_[rng.normal(0, 1, (40, 2)), rng.normal(5, 1, (50, 2))]
-    W = neighbor_graph(*nearest_rows(X, [None], 4), 1.0)
+    W = neighbor_graph(*nearest_other_rows(X, 4), 1.0)
 
     def solve(solver, smoothing, bandwidth=1.0, kernel="gaussian", max_iter=100, n_jobs=None):
         start = X[[0, 60]].copy()
@@ -25,9 +25,7 @@ def run(rng):
                 start,
                 np.eye(2)[labels],
                 bandwidth,
-                kernel=KERNELS[kernel],
-                max_iter=max_iter,
-                tol=1e-5,
+                SolverOptions(KERNELS[kernel], max_iter=max_iter, tol=1e-5),
             )
         assert np.all(state.memberships >= 0)
         np.testing.assert_allclose(state.memberships.sum(axis=1), 1, atol=1e-12)
@@ -49,7 +47,7 @@ def test_the_objective_never_falls(run, solver, smoothing, kernel):
 def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
     monkeypatch.setattr("modeclust.solvers.laplacian.ENERGY_TOLERANCE", 1e-13)
     X, W, state = run("gradient", 0.5)
-    squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
+    squares = ((X[:, None] - state.centers) ** 2).sum(axis=2)
     kernel_values = np.exp(-squares / 2)
     laplacian = np.diag(W.sum(axis=1)) - W.toarray()
     slope = 2 * 0.5 * laplacian @ state.memberships - kernel_values
@@ -60,16 +58,16 @@ def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
 
 def test_centroids_are_modes_of_what_belongs_to_them(run):
     X, _, state = run("gradient", 0.5)
-    squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
+    squares = ((X[:, None] - state.centers) ** 2).sum(axis=2)
     pulls = state.memberships * np.exp(-squares / 2)
     means = (pulls.T @ X) / pulls.sum(axis=0)[:, None]
-    np.testing.assert_allclose(means, state.centroids, atol=1e-3)
+    np.testing.assert_allclose(means, state.centers, atol=1e-3)
 
 
 def test_bound_memberships_stand_still(run, monkeypatch):
     monkeypatch.setattr("modeclust.solvers.laplacian.ENERGY_TOLERANCE", 1e-14)
     X, W, state = run("bound", 0.5)
-    squares = ((X[:, None] - state.centroids) ** 2).sum(axis=2)
+    squares = ((X[:, None] - state.centers) ** 2).sum(axis=2)
     exponents = np.exp(np.exp(-squares / 2) + 0.5 * (W @ state.memberships))
     again = exponents / exponents.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(again, state.memberships, atol=1e-5)

@@ -4,13 +4,21 @@ import reference
 from scipy import sparse
 
 from modeclust.data.memory import MemoryDataset
-from modeclust.solvers.redundancy import density_ratios, redundant_pairs, representatives
-from modeclust.solvers.solve import solve
+from modeclust.data.mode_pass import ModePass
+from modeclust.kernels import KERNELS
+from modeclust.solvers.kmodes import solve
+from modeclust.solvers.options import SolverOptions
+from modeclust.solvers.redundancy import (
+    SegmentPass,
+    density_ratios,
+    redundant_pairs,
+    representatives,
+)
 
 
 def ratios_of(X, start, bandwidth):
     with MemoryDataset(X) as rows:
-        state = solve(rows, start, bandwidth, kernel=0, max_iter=500)
+        state = solve(rows, start, bandwidth, SolverOptions(0, max_iter=500))
         return density_ratios(rows, state, 0), state, rows.labels()
 
 
@@ -28,7 +36,7 @@ def test_the_ratio_is_that_of_the_pooled_density(rng):
     X = np.concatenate([rng.normal(size=(300, 1)), rng.normal(size=(200, 1)) + 3])
     ratios, state, labels = ratios_of(X, np.array([[0.0], [3.0]]), 0.5)
     assert set(labels) == {0, 1}
-    ends = state.centroids
+    ends = state.centers
     places = ends[0] + np.linspace(0, 1, 1001)[:, None] * (ends[1] - ends[0])
     densities = reference.density(X, places, 0.5)
     expected = densities.min() / min(densities[0], densities[-1])
@@ -70,3 +78,32 @@ def test_many_modes_are_compared_with_their_nearest_only(rng):
     ratios, _, _ = ratios_of(X, centers, 1.0)
     assert ratios.nnz < 40 * 20
     assert all(ratios[i, i + 1] > 0 for i in range(39))  # low, and not left out
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_densities_along_segments_agree_with_the_reference(rng, kernel, is_sparse):
+    X = np.round(rng.normal(size=(400, 3)), 1)
+    centroids = X[:4] + 0.05
+    pairs = np.array([[0, 1], [1, 3], [0, 2]])
+    fractions = np.linspace(0, 1, 5)
+    with MemoryDataset(sparse.csr_array(X) if is_sparse else X) as rows:
+        rows.run(ModePass(centroids, 0, 0.0))
+        labels = rows.labels()
+        pass_ = SegmentPass(centroids, pairs, fractions, KERNELS[kernel], 1 / 0.8**2)
+        found = rows.run(pass_).values
+    for (i, j), values in zip(pairs, found, strict=True):
+        places = centroids[i] + fractions[:, None] * (centroids[j] - centroids[i])
+        pooled = X[(labels == i) | (labels == j)]
+        expected = reference.density(pooled, places, 0.8, kernel)
+        np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-14)
+
+
+def test_two_modes_at_one_place():
+    X = np.array([[0.0], [1.0]])
+    with MemoryDataset(X) as rows:
+        rows.run(ModePass(np.array([[0.5], [0.5]]), 0, 0.0))
+        pass_ = SegmentPass(
+            np.array([[0.5], [0.5]]), np.array([[0, 1]]), np.array([0.0, 0.5, 1.0]), 0, 1.0
+        )
+        np.testing.assert_allclose(rows.run(pass_).values, 2 * np.exp(-0.125))

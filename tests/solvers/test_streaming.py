@@ -6,18 +6,19 @@ import reference
 
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
+from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.streaming import NEGLIGIBLE_MASS, SufficientStatistics, update
 
 # -G'(t) / g(t), with g(0) = 1 by convention.
 SLOPES = {"gaussian": 0.5, "epanechnikov": 1.0, "biweight": 2.0, "cauchy": 1.0}
 PULLS = {name: (lambda t, log=log: np.exp(log(t))) for name, log in reference.LOG_PULLS.items()}
-OPTIONS = {"kernel": 0, "half_life": np.inf, "max_iter": 10, "mean_shift_iter": 1, "tol": 1e-4}
+OPTIONS = {"kernel": 0, "path_iter": 10, "mean_shift_iter": 1, "tol": 1e-4}
 
 
-def update_with(X, statistics, bandwidth, weight=None, scale=None, **options):
-    total = float(len(X) if weight is None else weight.sum())
+def update_with(X, statistics, bandwidth, weight=None, scale=None, half_life=np.inf, **options):
+    options = SolverOptions(**OPTIONS | options)
     with MemoryDataset(X, weight=weight, scale=scale) as rows:
-        return update(rows, total, statistics, bandwidth, **OPTIONS | options)
+        return update(rows, statistics, bandwidth, options, half_life=half_life)
 
 
 def absolute_mass(statistics, kernel):
@@ -35,7 +36,7 @@ def test_on_line_means_by_hand(half_life, factor):
     )  # of rows 0 and 2
     state, updated = update_with(np.array([[3.0], [5.0]]), statistics, np.inf, half_life=half_life)
     expected = (factor * 2 * 1 + 3 + 5) / (factor * 2 + 2)
-    assert state.centroids[0, 0] == pytest.approx(expected, rel=1e-15)
+    assert state.centers[0, 0] == pytest.approx(expected, rel=1e-15)
     assert state.counts.tolist() == [2]
     assert state.inertia == pytest.approx((3 - expected) ** 2 + (5 - expected) ** 2, rel=1e-14)
     assert updated.centers[0, 0] == pytest.approx(expected, rel=1e-15)
@@ -50,7 +51,7 @@ def test_an_iteration_is_the_formula(rng, kernel):
     X, bandwidth = rng.normal(size=(20, 2)) * 2, 2.0
     weight, scale = rng.integers(0, 3, 20).astype(float), rng.uniform(0.5, 2.0, 20)
     state, updated = update_with(
-        X, statistics, bandwidth, weight, scale, kernel=KERNELS[kernel], max_iter=1
+        X, statistics, bandwidth, weight, scale, kernel=KERNELS[kernel], path_iter=1
     )
     factor = (30.0 / (30.0 + weight.sum())) ** 2
 
@@ -64,7 +65,7 @@ def test_an_iteration_is_the_formula(rng, kernel):
         return masses, (factor * mass[:, None] * centers + own.T @ X) / masses[:, None]
 
     _, moved = sums(centers)
-    np.testing.assert_allclose(state.centroids, moved, rtol=1e-12)
+    np.testing.assert_allclose(state.centers, moved, rtol=1e-12)
     masses, pulled = sums(moved)
     np.testing.assert_allclose(absolute_mass(updated, kernel), masses, rtol=1e-12)
     np.testing.assert_allclose(updated.centers, pulled, rtol=1e-12)
@@ -83,9 +84,9 @@ def test_no_iteration_lowers_the_objective_of_the_batch_plus_the_bound(rng, kern
     values = []
     for n_iter in range(1, 9):
         state, _ = update_with(
-            X, statistics, bandwidth, kernel=KERNELS[kernel], max_iter=n_iter, tol=0
+            X, statistics, bandwidth, kernel=KERNELS[kernel], path_iter=n_iter, tol=0
         )
-        away = ((state.centroids - statistics.centers) ** 2).sum(axis=1)
+        away = ((state.centers - statistics.centers) ** 2).sum(axis=1)
         bound = -SLOPES[kernel] / bandwidth**2 * factor * (statistics.mass * away).sum()
         values.append(40 * state.objective + bound)
     assert np.all(np.diff(values) >= -1e-12)
@@ -111,7 +112,7 @@ def test_negligible_sums_are_none_and_leave_the_centroid():
     state, updated = update_with(np.array([[0.5]]), statistics, 1.0, half_life=0.4)
     assert updated.mass[1] == 0
     assert updated.reference[1] == np.inf
-    assert state.centroids[1, 0] == updated.centers[1, 0] == 9.0
+    assert state.centers[1, 0] == updated.centers[1, 0] == 9.0
     # and the next row of it is where it goes
     state, updated = update_with(np.array([[8.0]]), updated, 1.0, half_life=0.4)
     assert updated.centers[1, 0] == pytest.approx(8.0)
@@ -119,7 +120,7 @@ def test_negligible_sums_are_none_and_leave_the_centroid():
 
 def test_at_a_tiny_bandwidth_the_nearest_row_still_takes_all():
     statistics = SufficientStatistics(np.array([[0.0]]), np.ones(1), np.array([1e6]), weight=10.0)
-    state, updated = update_with(np.array([[3.0], [8.0]]), statistics, 1e-3, max_iter=3)
-    assert state.centroids[0, 0] == 0.0  # at t = 1e6 the statistics are nearer than 3 is
-    state, _ = update_with(np.array([[0.5], [8.0]]), updated, 1e-3, max_iter=3)
-    assert state.centroids[0, 0] == 0.5
+    state, updated = update_with(np.array([[3.0], [8.0]]), statistics, 1e-3, path_iter=3)
+    assert state.centers[0, 0] == 0.0  # at t = 1e6 the statistics are nearer than 3 is
+    state, _ = update_with(np.array([[0.5], [8.0]]), updated, 1e-3, path_iter=3)
+    assert state.centers[0, 0] == 0.5

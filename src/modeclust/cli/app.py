@@ -221,7 +221,7 @@ def demo(
     """Cluster images of handwritten digits, and open a page with the result in the browser."""
     from modeclust.cli.folder import check_folder
     from modeclust.datasets import load_dataset
-    from modeclust.estimators.bandwidth import estimate_bandwidth
+    from modeclust.estimators.functions import estimate_bandwidth
 
     check_folder(output, force=force)
     # Small enough that each mode averages only similar digits.
@@ -237,7 +237,7 @@ def demo(
 
 def _fit(options: FitOptions) -> "tuple[Fit, dict[str, Any]]":
     from modeclust.cli.fit import describe_fit, fit_data
-    from modeclust.estimators.checkpoint import describe_checkpoint
+    from modeclust.io.checkpoint import describe_checkpoint
 
     file = options.checkpoint
     if file is not None and file.exists():

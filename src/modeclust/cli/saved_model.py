@@ -12,7 +12,7 @@ from modeclust.cli.fit import read_data
 from modeclust.cli.folder import MODEL
 from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.writers import write_labels
-from modeclust.estimators.load import Saved, misfit, read_model
+from modeclust.estimators.saving import Saved, read_model, unusable_model
 from modeclust.estimators.scaling import Scaling
 
 
@@ -28,7 +28,7 @@ def open_model(path: Path) -> Saved:
     saved = read_model(path)
     for name, is_valid in _check_notes(saved):
         if not is_valid:
-            raise misfit(path, f"the note {name!r} does not fit the model")
+            raise unusable_model(path, f"the note {name!r} does not fit the model")
     return saved
 
 

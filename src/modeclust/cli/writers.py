@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.files import TableError, find_ending
-from modeclust.data.dask.chunks import is_dask
+from modeclust.data.reading import is_dask
 from modeclust.io.atomic import written
 from modeclust.path import unused_column
 

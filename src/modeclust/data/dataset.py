@@ -5,12 +5,15 @@ chunk on Dask, where it merges the partial sums. No algorithm mentions threads, 
 no dataset mentions an algorithm.
 """
 
-from typing import Any, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from modeclust import _core
+from modeclust.data.reading import Doubles, Floats, Indices
+from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 
 
@@ -28,7 +31,7 @@ P_co = TypeVar("P_co", bound=PartialSums, covariant=True)
 class Pass(Protocol[P_co]):
     """What to compute from the rows. It must not depend on the kind of dataset.
 
-    A pass that assigns each row to its nearest centroid has the attributes `centroids` and
+    A pass that assigns each row to its nearest center has the attributes `centers` and
     ``assigns = True``. A dataset that loses the labels of some rows recomputes them from there.
     """
 
@@ -37,25 +40,54 @@ class Pass(Protocol[P_co]):
 
 
 def pass_assigns(pass_: Any) -> bool:
-    """Return whether a pass assigns each row to its nearest centroid."""
+    """Return whether a pass assigns each row to its nearest center."""
     return bool(getattr(pass_, "assigns", False))
 
 
+class Part(NamedTuple):
+    """Some rows of a dataset in memory, for functions that are written in NumPy."""
+
+    X: Any  # dense or CSR
+    counts: Doubles  # how often each row counts: its weight if all weights are integers, else 1
+    indices: Indices  # of the rows in the dataset
+    n_jobs: int  # the number of threads to use
+
+
 class Dataset(Protocol):
-    """The rows with their weights and local scales, in memory, in a file or on Dask workers."""
+    """The rows with their weights and local scales, in memory, in a file or on Dask workers.
+
+    A *column* is one number for each row, in a form of the dataset's own.
+    """
 
     n_rows: int
     n_features: int
     dtype: np.dtype[Any]  # in which the rows are read: float32 or float64
     is_sparse: bool
-    weight: Any  # sample weights of the rows, in a form of the dataset's own
+    location: str  # where the rows are; sums are merged in the same way for the same location
+    stores_labels: bool  # whether the labels of every bandwidth of a path can be stored
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
 
     @property
     def total_weight(self) -> float:
         """The sum of the sample weights."""
 
+    @property
+    def weights_are_counts(self) -> bool:
+        """Whether all weights are integers, which stand for repeated rows."""
+
+    @property
+    def n_present(self) -> int:
+        """The number of rows of positive weight."""
+
+    @property
+    def n_counted(self) -> float:
+        """The number of rows of positive weight; integer weights count as repetitions."""
+
     def set_relative_scale(self, scale: Any, /) -> float:
-        """Set the local scales, divided by their weighted mean, and return that mean."""
+        """Set a column of local scales, divided by its weighted mean; return that mean."""
 
     def run(self, pass_: Pass[P], /) -> P:
         """Run a pass over all rows, and return its merged result."""
@@ -63,14 +95,72 @@ class Dataset(Protocol):
     def labels(self) -> npt.NDArray[np.int32]:
         """Return the label of each row by the last pass that assigned labels."""
 
-    def labels_at(self, indices: npt.NDArray[np.int64], /) -> npt.NDArray[np.int32]:
+    def labels_at(self, indices: Indices, /) -> npt.NDArray[np.int32]:
         """Return the labels of the rows at `indices`."""
 
-    def take(self, indices: npt.NDArray[np.int64], /) -> Sample:
+    def distances(self, centers: Doubles, /) -> Floats:
+        """Return the distance of each row to each center, (n_rows, K)."""
+
+    def weights_at(self, indices: Indices, /) -> Doubles:
+        """Return the weights of the rows at `indices`."""
+
+    def take(self, indices: Indices, /) -> Sample:
         """Return the rows at `indices` with their weights."""
+
+    def draw(self, n_rows: int, rng: np.random.RandomState, /) -> Indices:
+        """Draw rows of positive weight without replacement; return the indices of all if fewer."""
 
     def sample(self, n_rows: int, rng: np.random.RandomState, /) -> Sample:
         """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
 
     def distinct(self) -> Sample:
         """Return each distinct row once, with the total weight of its copies."""
+
+    def present(self, n_gathered: int, /) -> "Dataset":
+        """Return the rows of positive weight as a dataset without local scales.
+
+        Up to `n_gathered` rows are copied into memory if they are elsewhere.
+        """
+
+    def from_present(self, column: Any, /) -> Any:
+        """Return a column of `present` as a column of this dataset; other rows get 1."""
+
+    def read_parts(self, indices: Indices, /) -> Iterable[Any]:
+        """Return the rows at `indices` in parts, which may be iterated over repeatedly."""
+
+    def merge_parts(self, function: Callable[..., P], /, *arguments: Any) -> P:
+        """Return the merged results of ``function(part, *arguments)``, for `Part` after `Part`."""
+
+    def column(self, function: Callable[..., Doubles], /, *arguments: Any) -> Any:
+        """Return the column of the results of ``function(part, *arguments)``."""
+
+    def relative_column(self, column: Any, zero: float, /) -> Any:
+        """Return a column divided by its weighted mean.
+
+        Numbers of at most `zero` count as the smallest number above it. All are 1 if there is none.
+        """
+
+
+def open_dataset(
+    X: Any,
+    rescaling: Rescaling,
+    *,
+    weight: Any,
+    n_clusters: int,
+    n_threads: int,
+    scale: Any = None,
+) -> Dataset:
+    """Return the dataset of checked rows; use it as a context manager."""
+    from modeclust.data.dask.chunks import Chunks
+    from modeclust.data.dask.dataset import DaskDataset
+    from modeclust.data.memory import MemoryDataset
+
+    if isinstance(X, Chunks):
+        return DaskDataset(X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters)
+    return MemoryDataset(
+        rescaling.to_internal(X),
+        weight=weight,
+        scale=scale,
+        n_clusters=n_clusters,
+        n_threads=n_threads,
+    )

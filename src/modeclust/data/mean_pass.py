@@ -17,7 +17,7 @@ class MeanSums:
     totals: npt.NDArray[np.float64]  # (K, D) sum of weight x
     counts: npt.NDArray[np.int64]  # (K,) rows with this label and a positive weight
     changed: int = 0  # rows whose label changed
-    searched: int = 0  # rows whose nearest centroid had to be searched
+    searched: int = 0  # rows whose nearest center had to be searched
     read: int = 0  # rows that were read
 
     @classmethod
@@ -38,23 +38,60 @@ class MeanSums:
         self.searched += other.searched
         self.read += other.read
 
-    def moved(self, centroids: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the means of the clusters; a centroid with no weight stays."""
-        return _core.means(self.totals, self.mass, centroids)
+    def moved(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the means of the clusters; a center with no weight stays."""
+        return _core.means(self.totals, self.mass, centers)
 
 
 @dataclass(frozen=True)
 class MeanPass:
-    """Assign each row to its nearest centroid, and sum what that changes.
+    """Assign each row to its nearest center, and sum what that changes.
 
-    Rows that took part in the pass with the centroids `after` are added to their new cluster and
+    Rows that took part in the pass with the centers `after` are added to their new cluster and
     taken from the old one where their label changes. All other rows are added.
     """
 
-    centroids: npt.NDArray[np.float64]  # (K, D)
+    centers: npt.NDArray[np.float64]  # (K, D)
     after: npt.NDArray[np.float64] | None = None
     assigns: ClassVar[bool] = True
 
     def run(self, rows: _core.Rows) -> MeanSums:
         """Run the pass over some rows, and bring their labels up to date."""
-        return MeanSums(*rows.mean_pass(self.centroids, self.after))
+        return MeanSums(*rows.mean_pass(self.centers, self.after))
+
+
+@dataclass
+class Farthest:
+    """The rows farthest from their centers, farthest first."""
+
+    n_wanted: int
+    indices: npt.NDArray[np.int64]
+    distances: npt.NDArray[np.float64]  # squared
+    weights: npt.NDArray[np.float64]  # the weight of each in a K-means step
+
+    def merge(self, other: "Farthest") -> None:
+        """Keep the farthest of both; the earlier row wins a tie."""
+        distances = np.concatenate([self.distances, other.distances])
+        order = np.argsort(-distances, kind="stable")[: self.n_wanted]
+        self.indices = np.concatenate([self.indices, other.indices])[order]
+        self.distances = distances[order]
+        self.weights = np.concatenate([self.weights, other.weights])[order]
+
+
+@dataclass(frozen=True)
+class FarthestPass:
+    """Find the `n_wanted` rows of positive weight farthest from their centers."""
+
+    centers: npt.NDArray[np.float64]  # (K, D)
+    n_wanted: int
+
+    def run(self, rows: _core.Rows) -> Farthest:
+        """Return the farthest of some rows, by the labels that they have."""
+        if not rows.has_labels:
+            raise RuntimeError("The rows have no labels yet: a pass that assigns must come first.")
+        distances = _core.own_distances(rows, self.centers, rows.labels)
+        weights = rows.row_weights()
+        present = np.flatnonzero(weights)
+        order = np.argsort(-distances[present], kind="stable")[: self.n_wanted]
+        found = present[order]
+        return Farthest(self.n_wanted, rows.first_row + found, distances[found], weights[found])

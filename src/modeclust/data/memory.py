@@ -1,7 +1,8 @@
 """A dataset in the memory of this machine, or mapped into it from a file."""
 
 import os
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -9,14 +10,23 @@ import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust import _core
-from modeclust.data.dataset import P, Pass
-from modeclust.data.reading import Floats, core_rows, is_sparse, working_dtype
-from modeclust.data.rescaling import RescaledRows
+from modeclust.data.dataset import P, Part, Pass
+from modeclust.data.reading import (
+    ROWS_AT_ONCE,
+    Doubles,
+    Floats,
+    Indices,
+    core_rows,
+    is_sparse,
+    read_rows,
+    working_dtype,
+)
+from modeclust.data.rescaling import RescaledRows, is_mapped
 from modeclust.data.sample import Sample, equal_rows, row_keys
 
-T = TypeVar("T")
-
 NOTHING = np.empty(0)
+# Memory-mapped rows are read in parts of about this many numbers.
+NUMBERS_AT_ONCE = 2**23
 
 
 class MemoryDataset:
@@ -32,23 +42,29 @@ class MemoryDataset:
     scale : ndarray of shape (n_rows,), optional
         Local scales s > 0; 1 by default. `set_scale` gives them later.
     n_clusters : int, default=1
-        Number of centroids of the passes; it determines the block size.
+        Number of centers of the passes; it determines the block size.
     n_jobs : int, optional
-        Number of threads, as `thread_count` understands it.
+        Number of threads, as in the estimators.
+    n_threads : int, optional
+        The same as a positive number.
     first_row : int, default=0
         Index of the first row, if these rows are a part of a larger dataset.
     rows : modeclust._core.Rows, optional
         The rows of an earlier dataset with the same data, with their labels and bounds.
     """
 
+    location = "memory"
+    stores_labels = True
+
     def __init__(
         self,
         X: Any,
         *,
-        weight: npt.NDArray[np.float64] | None = None,
-        scale: npt.NDArray[np.float64] | None = None,
+        weight: Doubles | None = None,
+        scale: Doubles | None = None,
         n_clusters: int = 1,
         n_jobs: int | None = None,
+        n_threads: int | None = None,
         first_row: int = 0,
         rows: _core.Rows | None = None,
     ) -> None:
@@ -57,6 +73,7 @@ class MemoryDataset:
         self.X = X
         self.n_rows, self.n_features = X.shape
         self.weight = NOTHING if weight is None else weight
+        self.n_threads = n_threads or thread_count(n_jobs)
         source, rescaled = X, {}
         if isinstance(X, RescaledRows):
             rescaled = {"offset": X.rescaling.offset, "scale": X.rescaling.scale}
@@ -66,7 +83,7 @@ class MemoryDataset:
             **rescaled,
             weight=None if weight is None else np.ascontiguousarray(weight, np.float64),
             n_clusters=n_clusters,
-            n_threads=thread_count(n_jobs),
+            n_threads=self.n_threads,
             first_row=first_row,
         )
         self.set_scale(scale)
@@ -82,15 +99,30 @@ class MemoryDataset:
         """The sum of the sample weights."""
         return float(self.weight.sum()) if self.weight.size else float(self.n_rows)
 
-    def set_scale(self, scale: npt.NDArray[np.float64] | None) -> None:
+    @property
+    def n_present(self) -> int:
+        """The number of rows of positive weight."""
+        return len(self._present())
+
+    @property
+    def n_counted(self) -> float:
+        """The number of rows of positive weight; integer weights count as repetitions."""
+        return self.total_weight if self.weights_are_counts else float(self.n_present)
+
+    @property
+    def weights_are_counts(self) -> bool:
+        """Whether all weights are integers, which stand for repeated rows."""
+        return bool(np.all(self.weight == np.round(self.weight)))
+
+    def set_scale(self, scale: Doubles | None) -> None:
         """Set the local scales; None stands for 1."""
         self.inverse_squared_scale = NOTHING if scale is None else 1.0 / np.square(scale)
         self.rows.set_precision(None if scale is None else self.inverse_squared_scale)
         self.rows.negligible = negligible_excess(self.weight, self.inverse_squared_scale)
 
-    def set_relative_scale(self, scale: npt.NDArray[np.float64]) -> float:
+    def set_relative_scale(self, scale: Doubles) -> float:
         """Set the local scales, divided by their weighted mean, and return that mean."""
-        mean = float(np.average(scale, weights=self.weight if self.weight.size else None))
+        mean = self._mean(scale)
         self.set_scale(scale / mean)
         return mean
 
@@ -102,24 +134,30 @@ class MemoryDataset:
         """Return the label of each row by the last pass that assigned labels."""
         return self.rows.labels.copy()
 
-    def labels_at(self, indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def labels_at(self, indices: Indices) -> npt.NDArray[np.int32]:
         """Return the labels of the rows at `indices`."""
         return self.rows.labels[indices]
 
-    def take(self, indices: npt.NDArray[np.int64]) -> Sample:
+    def weights_at(self, indices: Indices) -> Doubles:
+        """Return the weights of the rows at `indices`."""
+        return self.weight[indices] if self.weight.size else np.ones(len(indices))
+
+    def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
-        weight = self.weight[indices] if self.weight.size else np.ones(len(indices))
-        X = self.X[indices]
-        return Sample(X if self.is_sparse else np.asarray(X, dtype=self.dtype), weight)
+        return Sample(read_rows(self.X, indices), self.weights_at(indices))
+
+    def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
+        """Draw rows of positive weight without replacement; return the indices of all if fewer."""
+        present = self._present()
+        if n_rows >= len(present):
+            return present
+        # Takes memory only for the rows that are drawn.
+        drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
+        return np.asarray(present[np.sort(drawn)])
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
         """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
-        present = self._present()
-        if n_rows < len(present):
-            # Takes memory only for the rows that are drawn.
-            drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
-            present = present[np.sort(drawn)]
-        return self.take(present)
+        return self.take(self.draw(n_rows, rng))
 
     def distinct(self) -> Sample:
         """Return each distinct row once, with the total weight of its copies.
@@ -139,27 +177,95 @@ class MemoryDataset:
         weight = self.weight[present] if self.weight.size else np.ones(len(present))
         totals = np.bincount(kind[same], weights=weight[same], minlength=len(first))
         indices = np.concatenate([present[first], other])
-        weights = np.concatenate([totals, self.take(other).weight])
+        weights = np.concatenate([totals, self.weights_at(other)])
         return Sample(self.take(indices).X, weights).distinct()
 
-    def _present(self) -> npt.NDArray[np.int64]:
+    def _present(self) -> Indices:
         """Return the indices of the rows of positive weight; others count as missing."""
         return np.flatnonzero(self.weight) if self.weight.size else np.arange(self.n_rows)
 
-    def distances(self, centroids: npt.NDArray[np.float64]) -> Floats:
-        """Return the distance of each row to each centroid, (n_rows, K)."""
-        out = np.empty((self.n_rows, len(centroids)), dtype=self.dtype)
-        _core.distances(self.rows, np.ascontiguousarray(centroids, dtype=np.float64), out)
+    def present(self, n_gathered: int = 0) -> "MemoryDataset":
+        """Return the rows of positive weight as a dataset without local scales."""
+        if not self.weight.size:
+            return MemoryDataset(self.X, n_threads=self.n_threads)
+        if self.weight.all():
+            return MemoryDataset(self.X, weight=self.weight, n_threads=self.n_threads)
+        present = self._present()
+        return MemoryDataset(self.X[present], weight=self.weight[present], n_threads=self.n_threads)
+
+    def from_present(self, column: Doubles) -> Doubles:
+        """Return a column of `present` as a column of this dataset; other rows get 1."""
+        if len(column) == self.n_rows:
+            return column
+        full = np.ones(self.n_rows)
+        full[self._present()] = column
+        return full
+
+    def read_parts(self, indices: Indices) -> "RowParts":
+        """Return the rows at `indices` in parts, which may be iterated over repeatedly."""
+        return RowParts(self.X, indices)
+
+    def merge_parts(self, function: Callable[..., P], *arguments: Any) -> P:
+        """Return the merged results of ``function(part, *arguments)``, for `Part` after `Part`."""
+        parts = self._parts()
+        merged = function(next(parts), *arguments)
+        for part in parts:
+            merged.merge(function(part, *arguments))
+        return merged
+
+    def column(self, function: Callable[..., Doubles], *arguments: Any) -> Doubles:
+        """Return the column of the results of ``function(part, *arguments)``."""
+        return np.concatenate([function(part, *arguments) for part in self._parts()])
+
+    def relative_column(self, column: Doubles, zero: float) -> Doubles:
+        """Return a column divided by its weighted mean; see `Dataset`."""
+        positive = column[column > zero]
+        if not len(positive):
+            return np.ones(len(column))
+        column = np.maximum(column, positive.min())
+        return np.asarray(column / self._mean(column))
+
+    def _mean(self, column: Doubles) -> float:
+        return float(np.average(column, weights=self.weight if self.weight.size else None))
+
+    def _parts(self) -> Iterator[Part]:
+        """Yield all rows at once, or in parts if they are memory-mapped."""
+        size = max(NUMBERS_AT_ONCE // self.n_features, 1) if is_mapped(self.X) else self.n_rows
+        counts = np.ones(self.n_rows)
+        if self.weight.size and self.weights_are_counts:
+            counts = self.weight
+        for first in range(0, self.n_rows, size):
+            some = slice(first, min(first + size, self.n_rows))
+            X = self.X if size == self.n_rows else read_rows(self.X, some)
+            indices = np.arange(some.start, some.stop)
+            yield Part(X, counts[some], indices, self.n_threads)
+
+    def distances(self, centers: Doubles) -> Floats:
+        """Return the distance of each row to each center, (n_rows, K)."""
+        out = np.empty((self.n_rows, len(centers)), dtype=self.dtype)
+        _core.distances(self.rows, np.ascontiguousarray(centers, dtype=np.float64), out)
         if np.isinf(out.max(initial=0.0)):
             far = np.flatnonzero(np.isinf(out).any(axis=1))
             with np.errstate(over="ignore"):
-                out[far] = _far_distances(self.take(far).dense(), centroids)
+                out[far] = _far_distances(self.take(far).dense(), centers)
         return out
 
 
-def negligible_excess(
-    weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
-) -> float:
+class RowParts:
+    """Some rows of `X`, which are read in parts each time they are iterated over."""
+
+    def __init__(self, X: Any, indices: Indices) -> None:
+        self._X = X
+        self._indices = indices
+        self._dtype = working_dtype(X.dtype)
+
+    def __iter__(self) -> Iterator[Any]:
+        for first in range(0, len(self._indices), ROWS_AT_ONCE):
+            rows = self._X[self._indices[first : first + ROWS_AT_ONCE]]
+            yield np.asarray(rows, dtype=self._dtype) if isinstance(rows, np.ndarray) else rows
+
+
+def negligible_excess(weight: Doubles, inverse_squared_scale: Doubles) -> float:
     """Return how far t must be above the smallest t for a row to be negligible.
 
     At 100, a gaussian weight is exp(-50) of the largest: a million such rows do not change the
@@ -169,9 +275,7 @@ def negligible_excess(
     return min(100.0 + weight_spread(weight, inverse_squared_scale), 600.0)
 
 
-def weight_spread(
-    weight: npt.NDArray[np.float64], inverse_squared_scale: npt.NDArray[np.float64]
-) -> float:
+def weight_spread(weight: Doubles, inverse_squared_scale: Doubles) -> float:
     """Return the largest difference of t that sample weights and scales can compensate."""
     spread = 0.0
     for factors in (weight, inverse_squared_scale):
@@ -195,12 +299,10 @@ def thread_count(n_jobs: int | None) -> int:
     return int(joblib.effective_n_jobs(n_jobs))
 
 
-def _far_distances(
-    rows: npt.NDArray[np.float64], centroids: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _far_distances(rows: Doubles, centers: Doubles) -> Doubles:
     """Return distances whose squares overflow."""
     unit = np.abs(rows).max(axis=1, keepdims=True)
     near = rows / unit
-    columns = [np.linalg.norm(near - centroid / unit, axis=1) for centroid in centroids]
-    distances: npt.NDArray[np.float64] = np.stack(columns, axis=1) * unit
+    columns = [np.linalg.norm(near - center / unit, axis=1) for center in centers]
+    distances: Doubles = np.stack(columns, axis=1) * unit
     return distances

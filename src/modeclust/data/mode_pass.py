@@ -22,7 +22,7 @@ class ModeSums:
     mass: npt.NDArray[np.float64]  # (K,) sum of weights
     totals: npt.NDArray[np.float64]  # (K, D) sum of weight x
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
-    nearest: npt.NDArray[np.int64]  # (K,) the row nearest to the centroid, -1 with none
+    nearest: npt.NDArray[np.int64]  # (K,) the row nearest to the center, -1 with none
     nearest_distance: npt.NDArray[np.float64]  # (K,) its squared distance
     reached_at_previous: npt.NDArray[np.bool_]  # (K,) is a row in the support?
     objective_at_previous: float = 0.0  # sum of q G(t) at the previous bandwidth
@@ -30,7 +30,7 @@ class ModeSums:
     inertia: float = 0.0  # sum of q |x - c|^2 / s^2
     weight: float = 0.0  # sum of q
     changed: int = 0  # rows whose label changed
-    searched: int = 0  # rows whose nearest centroid had to be searched
+    searched: int = 0  # rows whose nearest center had to be searched
 
     @classmethod
     def zeros(cls, kernel: int, n_clusters: int, n_features: int) -> Self:
@@ -74,16 +74,16 @@ class ModeSums:
         self.changed += other.changed
         self.searched += other.searched
 
-    def moved(self, centroids: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the centroids after the mode step; a centroid with no weight stays."""
-        return _core.means(self.totals, self.mass, centroids)
+    def moved(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the centers after the mode step; a center with no weight stays."""
+        return _core.means(self.totals, self.mass, centers)
 
 
 @dataclass(frozen=True)
 class ModePass:
-    """Assign each row to its nearest centroid, or keep its label, and sum its weight."""
+    """Assign each row to its nearest center, or keep its label, and sum its weight."""
 
-    centroids: npt.NDArray[np.float64]  # (K, D)
+    centers: npt.NDArray[np.float64]  # (K, D)
     kernel: int
     inverse_squared_bandwidth: float  # 0 is an infinite bandwidth: K-means
     reassign: bool = True
@@ -101,7 +101,7 @@ class ModePass:
         return ModeSums(
             self.kernel,
             *rows.mode_pass(
-                self.centroids,
+                self.centers,
                 self.kernel,
                 self.inverse_squared_bandwidth,
                 self.reassign,

@@ -1,6 +1,6 @@
-"""Rescaling of the rows, so that distances between them are well conditioned."""
+"""Rescaling of the rows, so that distances between them can be computed accurately."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +25,7 @@ class Rescaling:
 
     offset: npt.NDArray[np.float64] | None = None
     scale: float = 1.0
+    is_identity: bool = field(init=False, repr=False)
 
     @classmethod
     def of(cls, X: Any, n_threads: int = 1) -> Self:
@@ -51,10 +52,9 @@ class Rescaling:
         middle[np.abs(middle) / LARGEST_OFFSET <= reach] = 0.0
         return cls(middle, _safe_scale(reach))
 
-    @property
-    def is_identity(self) -> bool:
-        """Whether internal and original rows are the same."""
-        return self.offset is None and self.scale == 1.0
+    def __post_init__(self) -> None:
+        # Whether internal and original rows are the same.
+        object.__setattr__(self, "is_identity", self.offset is None and self.scale == 1.0)
 
     def to_internal(self, points: Any) -> Any:
         """Rescale the user's points or CSR rows; memory-mapped rows are rescaled when read."""

@@ -1,4 +1,4 @@
-"""Some rows with their weights, in an order that does not depend on the data's order."""
+"""Some rows with their weights."""
 
 import operator
 from typing import Any, NamedTuple
@@ -17,14 +17,10 @@ class Sample(NamedTuple):
     X: Any
     weight: npt.NDArray[np.float64]
 
-    def dense(self) -> npt.NDArray[np.float64]:
-        """Return the rows as a float64 array."""
-        X = self.X.toarray() if is_sparse(self.X) else self.X
-        return np.asarray(X, dtype=np.float64)
-
-    def take(self, indices: npt.NDArray[np.int64]) -> "Sample":
-        """Return some of the rows with their weights."""
-        return Sample(self.X[indices], self.weight[indices])
+    def dense(self, indices: Any = None) -> npt.NDArray[np.float64]:
+        """Return all rows, or those at `indices`, as a float64 array."""
+        X = self.X if indices is None else self.X[indices]
+        return np.asarray(X if isinstance(X, np.ndarray) else X.toarray(), dtype=np.float64)
 
     def distinct(self, *, in_place: bool = False) -> "Sample":
         """Return each distinct row once, with the total weight of its copies, ordered by key.

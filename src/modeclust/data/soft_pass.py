@@ -13,13 +13,13 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SoftPass:
-    """Sum the weight of each row at every centroid, times its membership.
+    """Sum the weight of each row at every center, times its membership.
 
     The sums are those of a mode pass of rows that are in cluster k with the weight q z_k. Rows
     of membership 0 are not read.
     """
 
-    centroids: Doubles  # (K, D)
+    centers: Doubles  # (K, D)
     memberships: Doubles  # (N, K)
     kernel: int
     inverse_squared_bandwidth: float
@@ -28,7 +28,7 @@ class SoftPass:
         """Return the sums of some rows."""
         sums = _core.soft_sums(
             rows,
-            self.centroids,
+            self.centers,
             self.memberships,
             kernel=self.kernel,
             inverse_squared_bandwidth=self.inverse_squared_bandwidth,
@@ -41,7 +41,7 @@ class SoftPass:
             sums.counts,
             sums.nearest,
             sums.nearest_distance,
-            reached_at_previous=np.zeros(len(self.centroids), dtype=np.bool_),
+            reached_at_previous=np.zeros(len(self.centers), dtype=np.bool_),
             objective=sums.objective,
             inertia=sums.inertia,
             weight=sums.weight,
@@ -58,9 +58,9 @@ class Nothing:
 
 @dataclass(frozen=True)
 class KernelValuePass:
-    """Write the kernel value of each row at each centroid, q G(t)."""
+    """Write the kernel value of each row at each center, q G(t)."""
 
-    centroids: Doubles  # (K, D)
+    centers: Doubles  # (K, D)
     kernel: int
     inverse_squared_bandwidth: float
     kernel_values: Doubles  # (N, K), OUT
@@ -69,7 +69,7 @@ class KernelValuePass:
         """Write the kernel values of all rows."""
         _core.kernel_values(
             rows,
-            self.centroids,
+            self.centers,
             kernel=self.kernel,
             inverse_squared_bandwidth=self.inverse_squared_bandwidth,
             out=self.kernel_values,

@@ -1,4 +1,4 @@
-"""The kernel density of a user's checked data."""
+"""The kernel density of checked data."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -7,14 +7,16 @@ import numpy as np
 
 from modeclust import _core
 from modeclust.data.memory import MemoryDataset, weight_spread
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import Doubles, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
+from modeclust.data.validation import check_n_jobs
+from modeclust.estimators.saving import are_rows
+from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.solvers.mean_shift import Density
-from modeclust.validation import Doubles, check_n_jobs
 
-# Sparse rows are compared by products, where a squared distance is off by about 1e-16 of the
-# squared norms: that must be below 1e-8 of the squared bandwidth.
+# Distances of sparse rows are computed by products. The error of a squared distance is about 1e-16
+# of the squared norms, and must be below 1e-8 of the squared bandwidth.
 LARGEST_NORM = 1e8
 # Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
 LIMITS = 1e-100, 1e100
@@ -23,9 +25,8 @@ LIMITS = 1e-100, 1e100
 class OpenKernelDensity(NamedTuple):
     """A kernel density of rescaled rows, ready for mean-shift."""
 
-    density: (
-        Density  # local scales are divided by their mean, and the bandwidth is multiplied by it
-    )
+    # Local scales are divided by their mean, and the bandwidth is multiplied by it.
+    density: Density
     X: Any  # the rows
     rescaling: Rescaling
     mean_scale: float
@@ -37,11 +38,20 @@ class OpenKernelDensity(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelDensity:
-    """Rows with their weights and scales, which a density is the sum over."""
+    """The rows of a density, with their weights and scales."""
 
     X: Any
     weight: Doubles | None
     scale: Doubles | None
+
+    def __post_init__(self) -> None:
+        is_right = are_rows(self.X, None, None)
+        for values in (self.weight, self.scale):
+            if values is not None and is_right:
+                is_right = is_array(values, "f", self.X.shape[0]) and bool((values >= 0).all())
+                is_right = is_right and bool(np.isfinite(values).all())
+        if not is_right or (self.scale is not None and not (self.scale > 0).all()):
+            raise ValueError("a kernel density must have finite rows, weights >= 0 and scales > 0")
 
     @classmethod
     def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
@@ -50,7 +60,7 @@ class KernelDensity:
         return cls(rows, weight, scale)
 
     def open(self, kernel: str, bandwidth: float, n_jobs: int | None) -> OpenKernelDensity:
-        """Open the density at a bandwidth, which is in the user's units."""
+        """Open the density at a bandwidth in the user's units."""
         check_n_jobs(n_jobs)
         rescaling = Rescaling.of(self.X)
         inner = self.bandwidth_to_internal(bandwidth, rescaling)
@@ -63,7 +73,7 @@ class KernelDensity:
         rows = _core.DensityRows(dataset.rows)
         if dataset.is_sparse and rows.largest_norm > LARGEST_NORM * inner * inner:
             raise ValueError(
-                f"bandwidth={bandwidth:.6g} is too small beside sparse rows as long as "
+                f"bandwidth={bandwidth:.6g} is too small for sparse rows of length "
                 f"{np.sqrt(rows.largest_norm) * rescaling.scale:.6g}; pass dense rows."
             )
         scales = dataset.inverse_squared_scale
@@ -80,9 +90,14 @@ class KernelDensity:
 
     @property
     def mean_scale(self) -> float:
-        """The mean of the local scales by the weights."""
+        """The weighted mean of the local scales."""
         return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
 
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
         """Return the user's bandwidths as internal ones."""
-        return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)
+        return to_internal(bandwidth, rescaling, self.mean_scale)
+
+
+def to_internal(bandwidth: Any, rescaling: Rescaling, mean_scale: float) -> Any:
+    """Return the user's bandwidths in internal units, for rows with this mean of local scales."""
+    return rescaling.bandwidth_to_internal(bandwidth, mean_scale, limits=LIMITS)

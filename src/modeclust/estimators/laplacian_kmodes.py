@@ -1,168 +1,152 @@
 """Laplacian K-modes: the estimator."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, Options, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust import _core
+from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import Doubles, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
-from modeclust.data.soft_pass import KernelValuePass
-from modeclust.estimators.bandwidth import resolve_bandwidth
-from modeclust.estimators.decorators import fit_context, with_callbacks
-from modeclust.estimators.following import PathFollower
-from modeclust.estimators.neighborhood import Neighborhood
-from modeclust.estimators.problem import Problem, Record
+from modeclust.data.validation import LARGEST, SMALLEST, check_affinity, check_rows, check_weights
+from modeclust.estimators.fit_path import PathEstimator
+from modeclust.estimators.parameters import CONSTRAINTS, COUNT, FINITE, BandwidthRule
+from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.same_rows import first_unlike
-from modeclust.estimators.saving import SavingMixin
+from modeclust.estimators.saving import SavingMixin, check_path, is_square
+from modeclust.estimators.soft_assignments import (
+    Neighborhood,
+    bound_assignments,
+    gradient_assignments,
+    log_kernel_values,
+)
 from modeclust.estimators.soft_problem import SoftProblem
-from modeclust.exceptions import ApproximateNeighborsWarning
+from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.solvers.graph import FARTHEST, neighbor_graph
+from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.kmodes import Centers, State, assign
 from modeclust.solvers.laplacian import SOLVERS, hard_labels, one_hot
-from modeclust.solvers.neighbors import (
-    Found,
-    approximate_rows,
-    distances_to_neighbors,
-    exact_is_slow,
-    has_approximate,
-    nearest_rows,
-)
-from modeclust.solvers.solve import Centers, State, assign, inverse_square
-from modeclust.validation import (
-    CONSTRAINTS,
-    COUNT,
-    FINITE,
-    LARGEST,
-    SMALLEST,
-    BandwidthRule,
-    Doubles,
-    check_affinity,
-    check_rows,
-    check_weights,
-)
+from modeclust.solvers.neighbors import has_approximate
+from modeclust.solvers.options import SolverOptions
 
-# K-means before the path, and all where there is nothing to smooth, have the limits of `KModes`.
-PATH_ITER, MAX_ITER = 10, 300
-# A pull of the modes this much above that of the neighbours decides alone.
-LARGEST_LOG_RATIO = 30.0
+if TYPE_CHECKING:
+    from modeclust.estimators.checkpoint import Checkpoint
 
 
-class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
+class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     r"""K-modes with soft assignments that are smooth over a neighbour graph.
 
     Maximises
 
     .. math:: \sum_{nk} q_n z_{nk} G(\|x_n - c_k\|^2 / \sigma^2) - \lambda \mathrm{tr}(Z^T L Z)
 
-    over assignments Z, whose rows are non-negative and sum to 1, and centroids C, with the
-    Laplacian L of a graph that joins each row to its nearest ones. Neighbours tend to be in one
-    cluster, so that clusters need not be convex; each centroid is a mode of the rows that belong
-    to it. It starts from the best of `n_init` K-means runs and lowers the bandwidth to the target.
+    over assignments Z, whose rows are non-negative and sum to 1, and modes C. L is the Laplacian of
+    a graph that joins each row to its nearest neighbours. Neighbours tend to be in the same
+    cluster, so clusters need not be convex. Each mode is a peak of the density of the rows that
+    belong to it. The fit starts from the best of `n_init` K-means runs, and lowers the bandwidth to
+    the target.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters K.
     smoothing : float or "auto", default="auto"
-        The weight lambda of the graph; 0 is `KModes`. "auto" is, with the solver "gradient", where
-        the clusters of K-means have lambda tr(Z' L Z) = 0.15 sum q, so that a graph that these cut
-        little smooths more (a cut below 1% of all affinities counts as 1%); with "bound", where
-        lambda times the affinity of a row to all others is 10 on average.
+        The weight lambda of the graph; with 0, the result is that of `KModes`. For the solver
+        "gradient", "auto" chooses lambda such that lambda tr(Z' L Z) = 0.15 sum q for the clusters
+        of K-means (if they cut less than 1% of the affinities, as if they cut 1%). For "bound",
+        "auto" chooses lambda such that lambda times the sum of the affinities of a row is 10 on
+        average.
     n_neighbors : int, default=5
-        Each row is joined to so many nearest rows, less than there are.
+        Number of nearest neighbours that each row is joined to; less than the number of rows.
     affinity : {"heat", "binary"} or matrix of shape (n_samples, n_samples), default="heat"
-        How strongly: by ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, by 1, or as given by a sparse or
-        dense matrix, symmetric and non-negative, of which the diagonal does not matter.
+        The weights of the graph: ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, 1, or the entries of a
+        symmetric and non-negative matrix, sparse or dense, whose diagonal is ignored.
     affinity_bandwidth : float, "local" or None, default=None
-        The scale s of "heat"; "local" is each row's distance to its last neighbour, and None the
-        target bandwidth. Where `affinity` is a matrix, for the affinities of new rows; with
-        "binary" it does not matter.
+        The scale s of "heat". "local" is the distance of each row to its last neighbour, and None
+        is the target bandwidth. If `affinity` is a matrix, it is used for new rows. With "binary"
+        it is ignored.
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The target bandwidth, or a rule that estimates it (`estimate_bandwidth`), or a part of
-        what a rule gives, such as "knn/3".
+        The target bandwidth, or a rule that estimates it from the data (`estimate_bandwidth`). The
+        result of a rule can be divided by a number: "knn/3" is a third of it.
     start_bandwidth : float or "auto", default="auto"
         The first bandwidth after K-means, as in `KModes`.
     n_bandwidths : int, default=10
-        Number of bandwidths after K-means, target included.
+        Number of bandwidths after K-means, including the target.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
     solver : {"gradient", "bound"}, default="gradient"
-        How assignments are found. "gradient" solves the problem above. "bound" adds an entropy, and
-        maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
-        steps need no projection, and assignments are not 0 but where they round to it. Without
-        smoothing there is no difference: both are `KModes`.
+        How the assignments are found. "gradient" solves the problem above. "bound" adds an entropy,
+        and maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
+        steps need no projection, and assignments are 0 only by rounding. With ``smoothing=0``, both
+        give the result of `KModes`.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
-        Where K-means starts, as in `KModes`.
+        How K-means is initialised, as in `KModes`.
     n_init : int, default=10
-        Number of K-means runs, of which the one of least inertia is followed; one if `init` is
-        an array.
+        Number of K-means runs; the one with the lowest inertia starts the path. If `init` is an
+        array, there is one run.
     path_iter : int, default=30
-        Most iterations at each bandwidth on the way. K-means, and the whole path with
-        ``smoothing=0``, have the limits that are the defaults of `KModes`.
+        Maximum number of iterations at each intermediate bandwidth. K-means, and the whole path
+        with ``smoothing=0``, have the default limits of `KModes`.
     max_iter : int, default=100
-        Most iterations at the target.
+        Maximum number of iterations at the target bandwidth.
     tol : float, default=1e-4
-        A bandwidth is done when an iteration moves no centroid farther than `tol` bandwidths.
+        The iteration stops at a bandwidth if no mode moves by more than `tol` bandwidths.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "approximate" uses faiss (the extra
         ``modeclust[approximate]``). "auto" is exact, except for more than 100,000 dense rows of
-        more than 15 features where faiss is installed: a warning then says so. The neighbours of
+        more than 15 features if faiss is installed; then there is a warning. The neighbours of
         sparse rows are always exact.
     random_state : int, RandomState instance or None, default=None
-        Determines the seeds, the rows sampled to estimate a bandwidth, and approximate neighbours.
+        Determines the seeds of K-means, the rows that are sampled to estimate a bandwidth, and
+        approximate neighbours.
     n_jobs : int, default=None
-        Number of threads: None is all cores, or ``OMP_NUM_THREADS`` where that is set. Any
-        number gives the same bits.
+        Number of threads. None means all cores, or ``OMP_NUM_THREADS`` if that is set. The result
+        does not depend on it.
     store_labels : bool or "auto", default="auto"
-        Whether `path_` keeps the labels at every bandwidth; "auto" does up to ten million.
+        Whether `path_` stores the labels at every bandwidth. "auto" stores up to ten million.
     verbose : int, default=0
-        With 1, print one line for each bandwidth.
+        If 1, print one line for each bandwidth.
 
     Attributes
     ----------
     assignments_ : ndarray of shape (n_samples, n_clusters)
-        How much each row belongs to each cluster; rows sum to 1.
+        The share of each row in each cluster; rows sum to 1.
     labels_ : ndarray of shape (n_samples,)
-        The cluster that each row belongs to most; of several, that of the nearest mode.
+        The cluster in which each row has its largest share. Of several, the one with the nearest
+        mode.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The modes.
     smoothing_ : float
         The weight of the graph.
     objective_ : float
-        The value maximised.
+        The value that is maximised.
     objective_history_ : ndarray of shape (n_iterations,)
-        It after each iteration at the target bandwidth: it never falls. With ``smoothing=0`` only
-        the last.
+        Objective value after each iteration at the target bandwidth. It never decreases. With
+        ``smoothing=0``, only the last value.
     affinity_ : csr_array of shape (n_samples, n_samples)
         The graph.
     bandwidth_ : float
         The bandwidth at the end of the path.
     inertia_ : float
-        Sum of ``q |x - c|^2``, each row with the mode of its label.
+        Sum of ``q |x - c|^2``, where c is the mode of the label of each row.
     counts_ : ndarray of shape (n_clusters,)
         Number of rows with each label.
     exemplar_indices_ : ndarray of shape (n_clusters,)
-        The row nearest to each mode among those with its label; -1 where there is none, or none of
-        positive weight.
+        The exemplar of each cluster: its row nearest to the mode. -1 if no row with this label has
+        a positive weight.
     n_iter_ : int
         Number of iterations along the path.
     path_ : Path
-        Centroids, sizes and objective over the sum of the weights at every bandwidth, K-means
-        first, whose objective is without the graph.
+        Modes, sizes and objective at every bandwidth, starting with K-means. The objective is
+        divided by the sum of the weights; that of K-means is without the graph.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -170,17 +154,17 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
 
     See Also
     --------
-    KModes : Each row in the cluster of its nearest mode.
+    KModes : Each row is in the cluster of its nearest mode.
 
     Notes
     -----
-    A row without neighbours, or too far from them for any affinity, is in the cluster of its
-    nearest mode. The parts of a graph that is not connected are smoothed each for itself; a part
-    that no mode reaches keeps what K-means gave it, smoothed.
+    A row without neighbours, or with affinities that underflow, is in the cluster of its nearest
+    mode. If the graph is not connected, each component is smoothed separately. A component that no
+    kernel reaches keeps its labels of K-means, smoothed.
 
-    Assignments are smoothed until a step gains less than about 1e-6 of the objective, and a fit
-    holds about ten arrays of their size. The largest smoothing, affinity and weight must each be
-    between 1e-100 and 1e100.
+    Assignments are smoothed until a step increases the objective by less than about 1e-6 of its
+    value. A fit needs about ten arrays of the size of the assignments. The largest smoothing,
+    affinity and weight must each be between 1e-100 and 1e100.
 
     References
     ----------
@@ -201,7 +185,13 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     """
 
     labels_: npt.NDArray[np.int32]
+    assignments_: Doubles
+    smoothing_: float
+    objective_history_: Doubles
+    affinity_: sparse.csr_array
+    _neighborhood: Neighborhood
     _saved_types = (Path, Neighborhood)
+    _required_attributes = ("path_", "smoothing_", "assignments_", "affinity_", "_neighborhood")
     _needed_after_fit = ("kernel", "solver")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
@@ -273,69 +263,32 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find K clusters, their modes, and how much each row belongs to each.
+        """Find K clusters, their modes, and the share of each row in each cluster.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The data, of which a copy is kept for `predict`.
+            The data. A copy is kept for `predict`.
         y : Ignored
-            Not used, present for scikit-learn's sake.
+            Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows in the sum over kernels. They do not change the graph: a
-            weight of 2 is not the same as the row twice.
+            weight of 2 is not equivalent to repeating the row.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        X = check_rows(X, estimator=self, min_rows=2)
-        X = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
-        weight = check_weights(sample_weight, X, only_ratios=False)
-        given = self._check_graph(X)
-        self._check_start(self.bandwidth)
-        rng = check_random_state(self.random_state)
-        with SoftProblem.opened(
-            X,
-            n_clusters=self.n_clusters,
-            init=self.init,
-            kernel=self.kernel,
-            weight=weight,
-            n_jobs=self.n_jobs,
-            rng=rng,
-            path_iter=PATH_ITER,
-            max_iter=MAX_ITER,
-            mean_shift_iter=1,
-            tol=self.tol,
-            smoothing=self.smoothing,
-            solver=self.solver,
-            soft_path_iter=self.path_iter,
-            soft_max_iter=self.max_iter,
-        ) as problem:
-            self._check_internal_bandwidths(problem)
-            target, _ = resolve_bandwidth(
-                problem.rescaling,
-                problem.dataset.X,
-                weight,
-                self.bandwidth,
-                local=False,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
-            self._check_start(target)
-            self._join(problem, target, given, rng)
-            inner = float(problem.bandwidth_to_internal(target))
-            record = self._follow(problem, inner, rng, y)
-        record.warn(stacklevel=5, stopped=len(record.states) <= self.n_bandwidths)
+        self._fit_path(X, y, sample_weight)
         return self
 
     def predict_proba(self, X: Any) -> Doubles:
-        """Return how much each row belongs to each cluster.
+        """Return the share of each row in each cluster.
 
-        A row takes the mean assignment of the `n_neighbors` nearest rows that the model was
-        fitted on, weighted by its affinities to them, and the pull of the modes. Far from all
-        it takes that of its neighbours.
+        It combines the mean assignments of the `n_neighbors` nearest rows of the fit, weighted by
+        the affinities to them, with the kernel values of the modes. Far from all modes, only the
+        neighbours count.
 
         Parameters
         ----------
@@ -347,11 +300,11 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         ndarray of shape (n_samples, n_clusters)
             The assignments; rows sum to 1.
         """
-        with self._measure(X) as (dataset, centroids, rescaling):
-            return self._assignments(dataset, centroids, rescaling)
+        with self._open_new_data(X) as (dataset, centers, rescaling):
+            return self._assignments(dataset, centers, rescaling)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
-        """Return the cluster that each row belongs to most, by `predict_proba`.
+        """Return the cluster in which each row has its largest share, by `predict_proba`.
 
         Parameters
         ----------
@@ -361,19 +314,27 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The labels; of several clusters, that of the nearest mode.
+            The labels. Of several clusters, the one with the nearest mode.
         """
-        with self._measure(X) as (dataset, centroids, rescaling):
-            return hard_labels(dataset, centroids, self._assignments(dataset, centroids, rescaling))
+        with self._open_new_data(X) as (dataset, centers, rescaling):
+            return hard_labels(dataset, centers, self._assignments(dataset, centers, rescaling))
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's description of what the estimator can do."""
+        """Return scikit-learn's description of the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    def _check_input(self, X: Any, sample_weight: Any, sample_scale: Any) -> CheckedInput:
+        X = check_rows(X, estimator=self, min_rows=2)
+        X = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
+        weight = check_weights(sample_weight, X, only_ratios=False)
+        affinity = self._check_graph(X)
+        self._check_start(self.bandwidth)
+        return CheckedInput(X, weight, affinity=affinity)
+
     def _check_graph(self, X: Any) -> sparse.csr_array | None:
-        """Return the given affinities, or None if there are rows enough to find them."""
+        """Return the given affinities, or None if they can be computed."""
         if self.neighbor_search == "approximate" and not has_approximate():
             raise ModuleNotFoundError(
                 "neighbor_search='approximate' requires faiss; install it with "
@@ -389,140 +350,129 @@ class LaplacianKModes(PathFollower, ClusterMixin, SavingMixin, BaseEstimator):
             )
         return None
 
-    def _join(
-        self,
-        problem: SoftProblem,
-        target: float,
-        given: sparse.csr_array | None,
-        rng: np.random.RandomState,
-    ) -> None:
-        """Give the problem its graph, and the neighbourhood in which new rows will be."""
-        unit: Any = problem.rescaling.scale
-        is_binary = isinstance(self.affinity, str) and self.affinity == "binary"
-        is_local = isinstance(self.affinity_bandwidth, str)
-        scale: Any = None
-        if not is_binary and not is_local:
-            given_scale: Any = self.affinity_bandwidth
-            scale = float(target if given_scale is None else given_scale) / unit
-        if given is None or is_local:
-            k = min(self.n_neighbors, problem.dataset.n_rows - 1)
-            distances, neighbors = self._neighbors(problem.dataset.X, k, rng)
-            if is_local and not is_binary:
-                scale = distances.max(axis=1)
-        problem.graph = neighbor_graph(distances, neighbors, scale) if given is None else given
-        original_scale = None if scale is None else scale * unit
-        problem.neighborhood = Neighborhood(problem.X, int(self.n_neighbors), original_scale)
-
-    def _neighbors(self, rows: Any, n_neighbors: int, rng: np.random.RandomState) -> Found:
-        """Return the nearest other rows of each, exactly or approximately, saying so."""
-        way = self.neighbor_search
-        if way == "auto" and exact_is_slow(rows) and has_approximate():
-            warnings.warn(
-                f"The neighbours of {rows.shape[0]} rows are approximate, by faiss. Pass "
-                "neighbor_search='exact', which takes longer, or 'approximate', which does not "
-                "warn.",
-                ApproximateNeighborsWarning,
-                stacklevel=6,
+    @contextmanager
+    def _open_problem(
+        self, checked: CheckedInput, rng: np.random.RandomState
+    ) -> Iterator[SoftProblem]:
+        kernel = KERNELS[self.kernel]
+        with SoftProblem.open(
+            checked,
+            SolverOptions(kernel, tol=self.tol),  # of K-means, and of the path without smoothing
+            n_clusters=self.n_clusters,
+            init=self.init,
+            n_jobs=self.n_jobs,
+            rng=rng,
+        ) as problem:
+            problem.smoothing, problem.solver = self.smoothing, self.solver
+            problem.graph = checked.affinity
+            problem.soft_options = SolverOptions(
+                kernel, self.path_iter, self.max_iter, tol=self.tol
             )
-            way = "approximate"
-        if way == "approximate" and not is_sparse(rows):
-            return approximate_rows(rows, n_neighbors, rng, self.n_jobs)
-        _, neighbors = nearest_rows(rows, [None], n_neighbors, self.n_jobs)
-        return distances_to_neighbors(rows, rows, neighbors), neighbors
+            yield problem
 
-    def _store(self, record: Record) -> None:
-        """Set the fitted attributes, all from the last state of the path."""
-        problem = record.problem
+    def _set_bandwidth(
+        self, problem: Problem, rng: np.random.RandomState, checkpoint: "Checkpoint | None"
+    ) -> float:
         assert isinstance(problem, SoftProblem)
-        record.round_last()
-        last = record.states[-1]
-        labels = problem.dataset.labels() if last.labels is None else last.labels
-        self.path_ = record.path(getattr(self, "feature_names_in_", None))
-        point = self.path_[-1]
-        history = last.history or (problem.dataset.total_weight * last.objective,)
-        self.labels_ = labels
-        self.assignments_ = _memberships(last, labels)
-        self.cluster_centers_ = point.centers.copy()
-        self.bandwidth_ = point.bandwidth
-        self.smoothing_ = float(problem.smoothing)
-        self.objective_ = history[-1]
-        self.objective_history_ = np.array(history)
-        self.inertia_ = point.inertia
-        self.counts_ = point.counts.copy()
-        self.exemplar_indices_ = last.nearest
-        self.n_iter_ = int(self.path_.n_iter.sum())
-        self.affinity_ = problem.graph
-        self._neighborhood = problem.neighborhood
-        self._fitted_with = self._parameters_needed()
+        self._check_internal_bandwidths(problem)
+        target, _ = choose_bandwidth(
+            problem.dataset,
+            self.bandwidth,
+            local=False,
+            unit=problem.rescaling.scale,
+            random_state=self.random_state,
+        )
+        self._check_start(target)
+        problem.set_graph(
+            self.affinity,
+            self.affinity_bandwidth,
+            self.n_neighbors,
+            self.neighbor_search,
+            target,
+            rng,
+        )
+        return float(problem.bandwidth_to_internal(target))
 
-    def _as_fitted(self, state: State, problem: Problem) -> dict[str, Any]:
+    def _fitted_attributes(self, record: Record) -> dict[str, Any]:
+        attributes = super()._fitted_attributes(record)
+        problem, last = record.problem, record.states[-1]
+        assert isinstance(problem, SoftProblem)
+        labels = problem.dataset.labels() if last.labels is None else last.labels
+        history = last.history or (problem.dataset.total_weight * last.objective,)
+        return attributes | {
+            "labels_": labels,
+            "assignments_": _memberships(last, labels),
+            "smoothing_": float(problem.smoothing),
+            "objective_": history[-1],
+            "objective_history_": np.array(history),
+            "affinity_": problem.graph,
+            "_neighborhood": problem.neighborhood,
+        }
+
+    def _attributes_at(self, state: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
         labels = problem.dataset.labels() if state.labels is None else state.labels
         return {
-            **super()._as_fitted(state, problem),
+            **super()._attributes_at(state, problem),
             "assignments_": _memberships(state, labels),
-            # While it is open, at K-means, the nearest centroid decides.
+            # During K-means it is not known yet, and rows are assigned to the nearest center.
             "smoothing_": 0.0 if isinstance(problem.smoothing, str) else problem.smoothing,
             "_neighborhood": problem.neighborhood,
         }
 
     @contextmanager
-    def _measure(self, X: Any) -> Iterator[tuple[MemoryDataset, Centers, Rescaling]]:
-        """Open a dataset of new rows, rescaled as those of the fit; yield it as `KModes` does."""
+    def _open_new_data(self, X: Any) -> Iterator[tuple[MemoryDataset, Centers, Rescaling]]:
+        """Open a dataset of new rows; yield it with the internal modes and the rescaling."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False)
         known = self._neighborhood.X
         if is_sparse(known) != is_sparse(X):
             X = sparse.csr_array(X) if is_sparse(known) else X.toarray()
         rescaling = Rescaling.of(known)
-        centroids = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
+        centers = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
         rows = rescaling.to_internal(np.asarray(X) if isinstance(X, np.memmap) else X)
-        with MemoryDataset(rows, n_clusters=len(centroids), n_jobs=self.n_jobs) as opened:
-            yield opened, centroids, rescaling
-
-    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `indices` that is not that of the fit."""
-        return first_unlike(X, indices, self._neighborhood.X, indices)
+        with MemoryDataset(rows, n_clusters=len(centers), n_jobs=self.n_jobs) as opened:
+            yield opened, centers, rescaling
 
     def _assignments(
-        self, dataset: MemoryDataset, centroids: Centers, rescaling: Rescaling
+        self, dataset: MemoryDataset, centers: Centers, rescaling: Rescaling
     ) -> Doubles:
         if self.smoothing_ == 0:
-            assign(dataset, centroids)
-            return one_hot(dataset.labels(), len(centroids))
-        pulls = self._log_kernel_values(dataset, centroids, self.bandwidth_ / rescaling.scale)
-        affinities, near = self._neighborhood.affinities(dataset.X, rescaling, self.n_jobs)
+            assign(dataset, centers)
+            return one_hot(dataset.labels(), len(centers))
+        bandwidth = self.bandwidth_ / rescaling.scale
+        values = log_kernel_values(dataset, centers, self._fitted_with["kernel"], bandwidth)
+        affinities, log_sums = self._neighborhood.affinities(dataset.X, rescaling, self.n_jobs)
         mean = np.asarray(affinities @ self.assignments_)
-        if self._fitted_with["solver"] == "bound":
-            weights = self.smoothing_ * np.exp(near)
-            return np.asarray(softmax(np.exp(pulls) + weights[:, None] * mean, axis=1))
-        # By logarithms, since far from everything both sums vanish; and where no mode pulls ...
-        pull = logsumexp(pulls, axis=1)
-        reached = np.isfinite(pull)
-        shares = np.exp(pulls[reached] - pull[reached, None])
-        log_ratio = pull - near - np.log(2 * self.smoothing_)
-        ratio = np.exp(np.minimum(log_ratio[reached], LARGEST_LOG_RATIO))
-        mean[reached] += ratio[:, None] * shares
-        _core.project_rows(mean)  # ... neighbours alone decide.
-        return mean
+        is_bound = self._fitted_with["solver"] == "bound"
+        assignments = bound_assignments if is_bound else gradient_assignments
+        return assignments(values, mean, log_sums, self.smoothing_)
 
-    def _log_kernel_values(
-        self, dataset: MemoryDataset, centroids: Centers, bandwidth: float
-    ) -> Doubles:
-        """Return log G of each row at each centroid."""
-        name = self._fitted_with["kernel"]
-        if name == "gaussian":
-            with np.errstate(over="ignore"):
-                squares = np.square(dataset.distances(centroids).astype(np.float64) / bandwidth)
-            return np.asarray(-0.5 * np.minimum(squares, FARTHEST))
-        kernel_values = np.empty((dataset.n_rows, len(centroids)))
-        kernel, inverse = KERNELS[name], inverse_square(bandwidth)
-        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(kernel_values))
+    def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
+        """Return the first of the rows at `indices` that differs from that of the fit."""
+        return first_unlike(X, indices, self._neighborhood.X, indices)
+
+    def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
+        yield from super()._loaded_checks()
+        (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
+        yield from check_path(self.path_, n_rows, size, width)
+        smoothing: Any = self.smoothing_
+        is_right = isinstance(smoothing, float) and 0 <= smoothing < np.inf
+        yield "smoothing_", is_right, "a finite number >= 0"
+        shares = self.assignments_
+        is_right = is_array(shares, "f", n_rows, size) and bool((shares >= 0).all())
+        is_right = is_right and bool(np.all(np.abs(shares.sum(axis=1) - 1) < 1e-6))
+        expected = f"shares of shape {(n_rows, size)}, with rows that sum to 1"
+        yield "assignments_", is_right, expected
+        is_right = is_square(self.affinity_, n_rows)
+        is_right = is_right and bool(np.isfinite(self.affinity_.data).all())
+        yield "affinity_", is_right, f"sparse and finite, of shape {(n_rows, n_rows)}"
+        known: Any = self._neighborhood
+        is_right = isinstance(known, Neighborhood) and known.X.shape == (n_rows, width)
+        yield "_neighborhood", is_right, f"rows of {width} features, one for each label"
 
 
 def _memberships(state: State, labels: npt.NDArray[np.int32]) -> Doubles:
     if state.memberships is None:
-        return one_hot(labels, len(state.centroids))
+        return one_hot(labels, len(state.centers))
     return state.memberships

@@ -1,6 +1,5 @@
 """Mean-shift: the estimator."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Integral
@@ -9,22 +8,43 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from modeclust._sklearn import (
+    CALLBACK_ATTRIBUTES,
+    CallbackSupportMixin,
+    StrOptions,
+    fit_context,
+    is_array_like,
+    with_callbacks,
+)
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-from modeclust.estimators.bandwidth import resolve_bandwidth
-from modeclust.estimators.decorators import fit_context, with_callbacks
-from modeclust.estimators.fitted_with import FittedWithMixin
-from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
+from modeclust.data.validation import (
+    check_cluster_count,
+    check_n_jobs,
+    check_numbers,
+    check_rows,
+    check_scales,
+    check_weights,
+)
+from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity, to_internal
+from modeclust.estimators.parameters import (
+    CONSTRAINTS,
+    COUNT,
+    FINITE,
+    BandwidthRule,
+    FittedParametersMixin,
+)
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
+from modeclust.exceptions import _warn_user
+from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.kmeans import distinct_rows
 from modeclust.solvers.mean_shift import (
     Limits,
     Modes,
@@ -40,52 +60,41 @@ from modeclust.solvers.mean_shift import (
     nearest_mode,
 )
 from modeclust.solvers.neighbors import nearest_rows
-from modeclust.solvers.seeding import distinct_rows
-from modeclust.validation import (
-    CONSTRAINTS,
-    COUNT,
-    FINITE,
-    BandwidthRule,
-    check_cluster_count,
-    check_n_jobs,
-    check_numbers,
-    check_rows,
-    check_scales,
-    check_weights,
-    is_array_like,
-)
 
-# Where the search for a bandwidth begins is found from so many seeds, for so many modes or more.
-FEW_SEEDS, SEEDS_FOR_A_MODE = 256, 8
+# The first bandwidth of the search for `n_clusters` modes is found from at least this many seeds,
+# and at least this many for each mode.
+FEW_SEEDS, SEEDS_PER_MODE = 256, 8
 
 
-class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin, BaseEstimator):
+class MeanShift(
+    ClusterMixin, CallbackSupportMixin, FittedParametersMixin, SavingMixin, BaseEstimator
+):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that ascend to it.
 
     The density at x is :math:`\sum_n q_n G(\|x - x_n\|^2 / (\sigma s_n)^2) / \sum_n q_n`, with
-    sample weights q, local scales s (1 by default) and a kernel G. Each seed
-    moves to the weighted mean of the rows around it, again and again, until it reaches a mode. The
-    rows whose trajectories end on the same mode are a cluster.
+    sample weights q, local scales s (1 by default) and a kernel G. Each seed moves repeatedly to
+    the weighted mean of the rows around it, until it reaches a mode. The rows whose trajectories
+    end at the same mode are a cluster.
 
     Parameters
     ----------
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The bandwidth, or a rule that estimates it (`estimate_bandwidth`), or a part of what a
-        rule gives, such as "knn/3". With `n_clusters`, where the search for it starts. The default
-        is that of `KModes`: of up to three features it makes many small modes, where "silverman"
-        makes fewer.
+        The bandwidth, or a rule that estimates it from the data (`estimate_bandwidth`). The result
+        of a rule can be divided by a number: "knn/3" is a third of it. With `n_clusters`, the
+        search for a bandwidth starts there. With up to three features, the default gives many small
+        modes; "silverman" gives fewer.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
-        The kernel. With "epanechnikov" a point moves to the plain mean of the rows within one
-        bandwidth: that is the flat kernel of `sklearn.cluster.MeanShift`.
+        The kernel. With "epanechnikov", a point moves to the plain mean of the rows within one
+        bandwidth, as with the flat kernel of `sklearn.cluster.MeanShift`.
     n_clusters : int, default=None
-        The number of modes wanted: the bandwidth is then searched at which there are so many.
+        The number of modes. If given, a bandwidth with this number of modes is searched.
     adaptive : bool, default=False
-        Give each row a scale of its own: the distance to its 10th neighbour over the mean
-        such distance.
+        Whether each row gets a scale of its own: the distance to its 10th nearest neighbour,
+        divided by the mean of these distances.
     seeds : {"all", "bin"}, int or array-like, default="all"
-        Where trajectories start: "all" rows; the occupied cells of a grid, one bandwidth wide
-        ("bin"); a number of rows drawn at random; or the rows of an array. Rows that are not seeds
-        take the cluster of the nearest seed.
+        The points where trajectories start: "all" rows; the occupied cells of a grid that is one
+        bandwidth wide ("bin"); a number of rows, drawn at random; or the rows of an array. Rows
+        that are not seeds get the label of the nearest seed.
     max_iter : int, default=1000
         Maximum number of steps of a trajectory.
     tol : float, default=1e-5
@@ -95,10 +104,11 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         The density of "epanechnikov" has many peaks next to each other;
         `sklearn.cluster.MeanShift` merges those within 1 bandwidth.
     random_state : int, RandomState instance or None, default=None
-        Draws seeds, rows to estimate a bandwidth from, and the nudges that tell modes from saddles.
+        Determines the seeds, the rows that are sampled to estimate a bandwidth, and the random
+        steps that distinguish modes from saddle points.
     n_jobs : int, default=None
-        Number of threads: None is all cores, or ``OMP_NUM_THREADS`` where that is set. Any
-        number gives the same bits.
+        Number of threads. None means all cores, or ``OMP_NUM_THREADS`` if that is set. The result
+        does not depend on it.
 
     Attributes
     ----------
@@ -123,13 +133,13 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
 
     See Also
     --------
-    modes_by_bandwidth : How modes merge as the bandwidth grows.
-    KModes : As many clusters as wanted, each with a mode.
+    modes_by_bandwidth : The modes at increasing bandwidths, and which of them merge.
+    KModes : A given number of clusters, each with a mode.
 
     Notes
     -----
-    The model keeps the data, which `predict` needs. Of the gaussian kernel's tails, what is less
-    than 1e-10 of the weight at a point is left out.
+    The model keeps a copy of the data, which `predict` needs. Rows that contribute less than 1e-10
+    of the total weight at a point are left out of the sums.
 
     References
     ----------
@@ -149,6 +159,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (KernelDensity,)
+    _required_attributes = ("_kernel_density",)
     _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
@@ -201,11 +212,12 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data. Float32 stays float32; CSR stays sparse.
         y : Ignored
-            Not used, present for scikit-learn's sake.
+            Not used, present for API consistency by convention.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights q >= 0 of the rows. A whole number is the row that many times.
+            Weights q >= 0 of the rows. An integer weight w is equivalent to repeating the row w
+            times.
         sample_scale : array-like of shape (n_samples,), default=None
-            Scales s > 0 that multiply the bandwidth at each row; not with ``adaptive=True``.
+            Scales s > 0 that multiply the bandwidth at each row. Not with ``adaptive=True``.
 
         Returns
         -------
@@ -216,19 +228,22 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         kernel_density, bandwidth = self._prepare(X, sample_weight, sample_scale)
         opened = kernel_density.open(self.kernel, bandwidth, self.n_jobs)
         search = Search(self, opened)
-        root = self._init_callback_context(max_subtasks=search.n_parts)
         callback_args = {"estimator": self, "X": X, "y": y}
-        root.call_on_fit_task_begin(**callback_args)
-        search.watched = partial(_watched, root, callback_args)
+        task: Any = None
+        if vars(self).keys() & CALLBACK_ATTRIBUTES:
+            task = self._init_callback_context(max_subtasks=search.n_parts)
+            task.call_on_fit_task_begin(**callback_args)
+            search.observed = partial(_observed, task, callback_args)
         try:
             bandwidth, modes = search.modes(self.n_clusters)
         except NoBandwidthError as error:
             raise ValueError(self._no_bandwidth(error, opened)) from None
         labels = search.row_labels(modes)
         self._store(kernel_density, modes, labels, bandwidth, opened)
-        root.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
+        if task is not None:
+            task.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not modes.converged:
-            warn_of_unfinished(self.max_iter, stacklevel=5)
+            warn_not_converged(self.max_iter)
         return self
 
     def predict(self, X: Any, method: str = "basin") -> npt.NDArray[np.int32]:
@@ -239,9 +254,9 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             New data.
         method : {"basin", "nearest"}, default="basin"
-            "basin" ascends from each row, and takes the densest mode within `merge_radius` of the
-            end, or else the nearest to it; "nearest" takes the mode that is nearest to the row,
-            which is quick.
+            "basin" ascends from each row, and returns the densest mode within `merge_radius` of the
+            end, or else the nearest one. "nearest" returns the mode nearest to the row, which is
+            faster.
 
         Returns
         -------
@@ -265,7 +280,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         return np.concatenate(labels).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's description of what the estimator can do."""
+        """Return scikit-learn's description of the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -273,7 +288,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
     def _prepare(
         self, X: Any, sample_weight: Any, sample_scale: Any
     ) -> tuple[KernelDensity, float]:
-        """Check what `check_rows` has not; return the density and the first bandwidth."""
+        """Check the parameters, weights and scales; return the density and the first bandwidth."""
         check_n_jobs(self.n_jobs)
         weight = check_weights(sample_weight, X)
         scale = check_scales(sample_scale, X, adaptive=self.adaptive)
@@ -282,20 +297,19 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         self._check_seeds(X)
         rescaling = Rescaling.of(X)
         if not isinstance(self.bandwidth, str):
-            KernelDensity(X, weight, scale).bandwidth_to_internal(self.bandwidth, rescaling)
+            mean_scale = 1.0 if scale is None else float(np.average(scale, weights=weight))
+            to_internal(self.bandwidth, rescaling, mean_scale)
         internal = rescaling.to_internal(X)
-        if self.n_clusters is not None:
-            with MemoryDataset(internal, weight=weight) as dataset:
+        with MemoryDataset(internal, weight=weight, n_jobs=self.n_jobs) as dataset:
+            if self.n_clusters is not None:
                 distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
-        bandwidth, local = resolve_bandwidth(
-            rescaling,
-            internal,
-            weight,
-            self.bandwidth,
-            local=self.adaptive,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+            bandwidth, local = choose_bandwidth(
+                dataset,
+                self.bandwidth,
+                local=self.adaptive,
+                unit=rescaling.scale,
+                random_state=self.random_state,
+            )
         return KernelDensity.of(X, weight, local if self.adaptive else scale), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
@@ -329,7 +343,7 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
             f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
             f"{opened.bandwidth_to_original(low):.6g} and {n_high} at "
             f"{opened.bandwidth_to_original(high):.6g}. "
-            f"Ask for another number, or use KModes, which always gives as many as wanted."
+            f"Pass another n_clusters, or use KModes, which finds any number of clusters."
         )
 
     def _store(
@@ -353,15 +367,27 @@ class MeanShift(ClusterMixin, CallbackSupportMixin, FittedWithMixin, SavingMixin
         self._fitted_with = self._parameters_needed()
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `indices` that differs from that of the fit."""
+        """Return the first of the rows at `indices` that differs from the same row of the fit."""
         return first_unlike(X, indices, self._kernel_density.X, indices)
+
+    def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
+        yield from super()._loaded_checks()
+        shape = len(self.labels_), self.cluster_centers_.shape[1]
+        density: Any = self._kernel_density
+        is_right = isinstance(density, KernelDensity) and density.X.shape == shape
+        if is_right:
+            try:
+                density.open(self._fitted_with["kernel"], self.bandwidth_, 1)
+            except ValueError:  # the bandwidth is too small
+                is_right = False
+        yield "_kernel_density", is_right, f"rows of {shape[1]} features, one for each label"
 
 
 class Search:
-    """The search for modes from the seeds that an estimator asks for."""
+    """The search for modes from the seeds of an estimator."""
 
     def __init__(self, model: MeanShift, opened: OpenKernelDensity) -> None:
-        self.watched: Callable[[Iterator[Points]], Iterator[Points]] = iter
+        self.observed: Callable[[Iterator[Points]], Iterator[Points]] = iter
         self.limits = model._limits()
         self.rng = check_random_state(model.random_state)
         self._density = opened.density
@@ -381,7 +407,7 @@ class Search:
 
     @property
     def n_parts(self) -> int | None:
-        """The number of parts of the seeds, if it is known in advance."""
+        """The number of parts of the seeds, or None if it is not known in advance."""
         return None if self._is_open else sum(1 for _ in in_parts(self._seeds))
 
     def modes(self, n_clusters: int | None) -> tuple[float, Modes]:
@@ -395,8 +421,8 @@ class Search:
         return found.bandwidth, found.modes
 
     def _count_estimator(self, n_clusters: int) -> Callable[[float], float] | None:
-        """Return what estimates the number of modes from a few of the seeds, if these are many."""
-        n_few = max(FEW_SEEDS, SEEDS_FOR_A_MODE * n_clusters)
+        """Return a function that estimates the number of modes from some of many seeds."""
+        n_few = max(FEW_SEEDS, SEEDS_PER_MODE * n_clusters)
         if self._in_cells or self._seeds.shape[0] < 4 * n_few:
             return None
         few = self._seeds[np.sort(self.rng.choice(self._seeds.shape[0], n_few, replace=False))]
@@ -414,35 +440,32 @@ class Search:
             cells = np.round(self._rows.astype(np.float64) / bandwidth)
             cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
             self._seeds = cells * bandwidth
-        parts = self.watched(_dense_parts(self._seeds))
+        parts = self.observed(_dense_parts(self._seeds))
         return find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
 
     def _merge_modes_at(self, found: ModesAtBandwidth, bandwidth: float) -> ModesAtBandwidth:
         return merge_modes(self._density, found, bandwidth, self.limits, self.rng)
 
     def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
-        """Return the mode of each row: that of its seed, or of the nearest one."""
-        n_ascended = len(modes.labels)  # not all, where a callback stopped the fit
+        """Return the mode of each row, which is the mode of its seed or of the nearest seed."""
+        n_ascended = len(modes.labels)  # fewer if a callback stopped the fit
         if self._owner is not None and n_ascended == self._seeds.shape[0]:
             return modes.labels[self._owner]
         return modes.labels[_nearest(self._seeds[:n_ascended], _dense_parts(self._rows))]
 
 
-def warn_of_unfinished(max_iter: int, stacklevel: int) -> None:
-    """Warn of trajectories that did not end within `max_iter` steps."""
-    warnings.warn(
-        f"Some climbs did not end within {max_iter} steps. Raise max_iter or tol.",
+def warn_not_converged(max_iter: int) -> None:
+    """Warn that trajectories did not end within `max_iter` steps."""
+    _warn_user(
+        f"Some trajectories did not end within {max_iter} steps. Raise max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )
 
 
-def _watched(
-    root: CallbackContext, callback_args: dict[str, Any], parts: Iterator[Points]
-) -> Iterator[Points]:
-    """Yield parts of the seeds, telling the callbacks of each, until one asks to stop."""
+def _observed(fit: Any, callback_args: dict[str, Any], parts: Iterator[Points]) -> Iterator[Points]:
+    """Yield parts of the seeds, with a callback task for each, until a callback stops the fit."""
     for part in parts:
-        task = root.subcontext("seeds")
+        task = fit.subcontext("seeds")
         task.call_on_fit_task_begin(**callback_args)
         yield part
         if task.call_on_fit_task_end(**callback_args, reconstruction_attributes={}):
@@ -456,7 +479,7 @@ def _dense_parts(rows: Any) -> Iterator[Points]:
 
 
 def _distinct(rows: Any) -> tuple[Any, npt.NDArray[np.intp]]:
-    """Return each distinct row once, in their order, and which of them each row is."""
+    """Return the distinct rows in their order, and the index of each row among them."""
     if is_sparse(rows):
         return rows, np.arange(rows.shape[0])
     _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)

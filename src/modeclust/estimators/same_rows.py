@@ -1,4 +1,4 @@
-"""Whether rows are those of a fit, in their order, as far as a few of them tell."""
+"""Checks that rows are those of a fit, in the same order, by a sample of them."""
 
 from typing import Any
 
@@ -6,15 +6,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import Doubles, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-from modeclust.validation import Doubles
 
 Indices = npt.NDArray[np.intp]
 
 # Rows that went through single precision are the same rows.
-ROUNDING = 1e-6
+SINGLE_PRECISION = 1e-6
 # A row this near to the border of two clusters may be in either.
 BORDER = 1e-3
 # Of squared lengths, which is what distances by products lose in each precision.
@@ -49,33 +48,33 @@ def check_same_rows(model: Any, X: Any, row_numbers: Indices | None = None) -> N
 def first_elsewhere(
     X: Any, indices: Indices, labels: npt.NDArray[np.integer[Any]], centers: npt.NDArray[Any]
 ) -> int | None:
-    """Return the first of the rows at `indices` that is clearly nearer to another centroid.
+    """Return the first of the rows at `indices` that is clearly nearer to another center.
 
-    Their `labels` are those of a clustering in which each row is with its nearest centroid.
+    `labels` are their labels in a clustering by the nearest center.
     """
     rescaling = Rescaling.of(X)  # of all rows, as in a fit
     sample = _taken(X, indices)
-    rows, centroids = (
+    rows, internal = (
         rescaling.to_internal(sample),
         rescaling.to_internal(centers.astype(np.float64)),
     )
     # What this gets wrong for rounding is measured again.
-    found = np.argmin(np.sum(centroids**2, axis=1) - 2 * (rows @ centroids.T), axis=1)
+    found = np.argmin(np.sum(internal**2, axis=1) - 2 * (rows @ internal.T), axis=1)
     lost = max(LOST[rows.dtype], LOST[working_dtype(centers.dtype)])
     for i in np.flatnonzero(found != labels):
         (row,) = Sample(rows[[i]], np.ones(1)).dense()
         reach = float(abs(sample[[i]]).max()) / rescaling.scale
-        if _is_nearer(row, centroids[found[i]], centroids[labels[i]], reach, lost):
+        if _is_nearer(row, internal[found[i]], internal[labels[i]], reach, lost):
             return int(indices[i])
     return None
 
 
 def _is_nearer(row: Doubles, nearest: Doubles, own: Doubles, reach: float, lost: float) -> bool:
-    """Return whether a row is nearer to the first centroid beyond all that rounding can do."""
+    """Return whether a row is nearer to the first center, beyond any rounding error."""
     with np.errstate(all="ignore"):
-        squares = [np.sum((row - centroid) ** 2) for centroid in (nearest, own)]
+        squares = [np.sum((row - center) ** 2) for center in (nearest, own)]
         largest = max(np.sum(point**2) for point in (row, nearest, own))
-        rounding = ROUNDING * reach * np.sqrt(len(row) * squares[1])
+        rounding = SINGLE_PRECISION * reach * np.sqrt(len(row) * squares[1])
         allowed = BORDER * squares[1] + lost * largest + rounding
         return bool(squares[1] - squares[0] > allowed)
 
@@ -87,7 +86,7 @@ def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> 
         rows, known = sparse.csr_array(rows), sparse.csr_array(known)
     maximum: Any = np.maximum if not is_sparse(rows) else lambda a, b: a.maximum(b)
     with np.errstate(over="ignore"):
-        excess = abs(rows - known) - ROUNDING * maximum(abs(rows), abs(known))
+        excess = abs(rows - known) - SINGLE_PRECISION * maximum(abs(rows), abs(known))
     greatest = excess.max(axis=1)
     differ = (greatest.toarray() if is_sparse(greatest) else greatest).ravel() > 0
     return int(indices[differ.argmax()]) if differ.any() else None

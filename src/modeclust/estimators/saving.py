@@ -1,76 +1,256 @@
-"""Models as files: writing them."""
+"""Models as files: `save`, and `load`."""
 
 import os
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
-from modeclust.data.dask.chunks import is_dask
-from modeclust.io.model_file import Document, write_document
+from modeclust._sklearn import INTERNAL_ATTRIBUTES
+from modeclust.data.reading import is_dask, is_sparse
+from modeclust.exceptions import ModelFileError, ScaledModelWarning, _warn_user
+from modeclust.io.atomic import in_a_line
+from modeclust.io.model_file import Document, is_array, read_document, write_document
+from modeclust.path import Path
 
-# What scikit-learn keeps in an estimator of callbacks, and of who asked for metadata.
-NOT_SAVED = {
-    "_metadata_request",
-    "_callback_fit_ctx",
-    "_parent_callback_ctx",
-    "_skl_callbacks",
-    "_skl_callbacks_to_teardown",
-}
+# The estimators that can be saved, and their modules.
+MODULES = {"KModes": "kmodes", "LaplacianKModes": "laplacian_kmodes", "MeanShift": "mean_shift"}
 
 
 class SavingMixin:
-    """Gives `save` to an estimator, which must be listed in `modeclust.estimators.load`."""
+    """Adds `save` to an estimator, which must be listed in `MODULES`."""
 
     # Dataclasses among the attributes.
     _saved_types: ClassVar[tuple[type, ...]] = ()
+    # Attributes of the fitted estimator besides those that all estimators have.
+    _required_attributes: ClassVar[tuple[str, ...]] = ()
+    _needed_after_fit: ClassVar[tuple[str, ...]]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file, which `modeclust.load` reads.
 
-        The file is a zip of arrays and a JSON text, without pickle: nothing in it is executed.
-        It has all parameters and fitted attributes, and a loaded model predicts the same bits.
-        Callbacks, metadata requests and attributes of your own are not saved. The file appears
-        when it is complete: after an error what was there before is still there. The labels of a
-        Dask collection are computed.
+        The file is a zip archive of arrays and a JSON text. It contains no pickle, so nothing in it
+        is executed. It has all parameters and fitted attributes; a loaded model gives the same
+        predictions. Callbacks, metadata requests and attributes that you added are not saved. An
+        existing file is replaced when the new one is complete. The lazy labels of a Dask collection
+        are computed.
 
         Parameters
         ----------
         path : str or path-like
-            Where to write, used as it is; ``.npz`` is a fitting ending.
+            The file to write. The usual extension is ``.npz``; none is added.
 
         Raises
         ------
         NotFittedError
             The model is not fitted.
         TypeError
-            A parameter is of a kind that cannot be saved, such as a callable `init`.
+            A parameter is of a type that cannot be saved, such as a callable `init`.
         """
         write_model(path, self)
 
+    def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
+        """Yield names of loaded attributes, whether each is right, and what it must be.
 
-def may_be_fitted(name: str) -> bool:
-    """Return whether an attribute has a name such as `fit` sets."""
-    return name.startswith("_") or name.endswith("_")
+        After an attribute that is wrong, the iterator must not be advanced.
+        """
+        model: Any = self
+        width, centers, labels = model.n_features_in_, model.cluster_centers_, model.labels_
+        is_right = type(width) is int and is_array(centers, "f", None, width)
+        is_right = is_right and bool(np.isfinite(centers).all())
+        expected = f"finite numbers of shape (K > 0, n_features_in_={width!r})"
+        yield "cluster_centers_", is_right, expected
+        size = len(centers)
+        is_right = is_array(labels, "iu", None) and 0 <= labels.min() <= labels.max() < size
+        yield "labels_", is_right, f"integers from 0 to {size - 1} in one dimension"
+        yield "counts_", is_array(model.counts_, "iu", size), f"{size} integers"
+        bandwidth = model.bandwidth_
+        is_right = isinstance(bandwidth, float | np.floating) and bool(bandwidth > 0)
+        yield "bandwidth_", is_right, "a number > 0"
+        names = ", ".join(self._needed_after_fit)
+        yield "_fitted_with", _are_parameters(model), f"valid values of {names}"
+        if hasattr(model, "feature_names_in_"):
+            names = model.feature_names_in_
+            is_right = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
+            yield "feature_names_in_", is_right, f"{width} names"
+        if "_sklearn_output_config" in vars(model):
+            yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
+
+
+class Saved(NamedTuple):
+    """The contents of the file of a model."""
+
+    model: Any
+    notes: dict[str, Any]
+    version: str  # of the modeclust that wrote it
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that was written by its method `save`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    KModes, LaplacianKModes or MeanShift
+        The model. It gives the same predictions as the one that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        The file is not a model, is damaged, has parts that do not belong together, or was written
+        by a newer version (a newer third number does not matter).
+
+    Warns
+    -----
+    ScaledModelWarning
+        The model was fitted by ``modeclust fit --standardize`` and takes scaled rows: pass
+        ``model.scaling_.transform(X)`` to it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import modeclust
+    >>> X = np.array([[0.0], [1.0], [1.1], [1.2], [10.0], [11.0]])
+    >>> model = modeclust.KModes(2, bandwidth=1.0, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.npz")
+    ...     same = modeclust.load(Path(folder) / "model.npz")
+    >>> np.array_equal(same.predict(X), model.labels_)
+    True
+    """
+    model = read_model(path).model
+    if hasattr(model, "scaling_"):
+        _warn_user(
+            f"{os.fspath(path)!r} holds a model of standardized columns, which takes rows that are "
+            "scaled in the same way: pass model.scaling_.transform(X) to it, or let `modeclust "
+            "predict` do so.",
+            ScaledModelWarning,
+        )
+    return model
 
 
 def write_model(
     path: str | os.PathLike[str], model: Any, notes: dict[str, Any] | None = None
 ) -> None:
-    """Write a fitted model, with notes beside it that `read_model` returns."""
-    from modeclust.estimators.load import ESTIMATORS  # which imports what imports this
-
+    """Write a fitted model, with notes that `read_model` returns."""
     check_is_fitted(model)
-    if ESTIMATORS.get(type(model).__name__) is not type(model):
+    name = type(model).__name__
+    if name not in MODULES or estimator_class(name) is not type(model):
         raise TypeError(
-            f"model must be one of {', '.join(ESTIMATORS)} to be saved, got a "
-            f"{type(model).__name__}, which `load` would not know."
+            f"model must be one of {', '.join(MODULES)} to be saved, got a {name}, which `load` "
+            "does not know."
         )
     parameters = model.get_params(deep=False)
     state = {
         name: value.compute() if is_dask(value) else value
         for name, value in vars(model).items()
-        if name in parameters or (may_be_fitted(name) and name not in NOT_SAVED)
+        if name in parameters or _is_saved(name)
     }
-    document = Document(__version__, type(model).__name__, state, notes or {})
+    document = Document(__version__, name, state, notes or {})
     write_document(path, document, model._saved_types)
+
+
+def read_model(path: str | os.PathLike[str]) -> Saved:
+    """Read a model with its notes."""
+    classes = {name: estimator_class(name) for name in MODULES}
+    types = {name: cls._saved_types for name, cls in classes.items()}
+    document = read_document(path, __version__, types)
+    model = classes[document.class_name]()  # with defaults for parameters of later versions
+    wrong = _wrong_name(model, document.state)
+    if wrong is None:
+        vars(model).update(document.state)
+        wrong = _wrong_value(model)
+    if wrong is None and not isinstance(document.notes, dict):
+        wrong = f"notes must be a dict, got {_describe(document.notes)}"
+    if wrong is not None:
+        raise unusable_model(path, wrong)
+    return Saved(model, document.notes, document.version)
+
+
+def unusable_model(path: str | os.PathLike[str], wrong: str) -> ModelFileError:
+    """Return the error of a file with parts that do not belong together."""
+    return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Save it again.")
+
+
+def estimator_class(name: str) -> Any:
+    """Return an estimator that can be saved; it is imported when it is needed."""
+    return getattr(import_module(f"modeclust.estimators.{MODULES[name]}"), name)
+
+
+def check_path(path: Any, n_rows: int, size: int, width: int) -> Iterator[tuple[str, bool, str]]:
+    """Yield whether a loaded path belongs to a model of these sizes; see `_loaded_checks`."""
+    is_right = isinstance(path, Path) and path.centers.shape[1:] == (size, width)
+    is_right = is_right and (path.labels is None or path.labels.shape[1] == n_rows)
+    yield "path_", is_right, f"a path of {size} modes in {width} features"
+
+
+def are_rows(X: Any, n_rows: int | None, width: int | None) -> bool:
+    """Return whether `X` has finite dense or CSR rows; None stands for any positive number."""
+    if not is_sparse(X):
+        return is_array(X, "f", n_rows, width) and bool(np.isfinite(X).all())
+    is_right = X.format == "csr" and X.dtype.kind == "f" and bool(np.isfinite(X.data).all())
+    return is_right and all(m in (None, n) for n, m in zip(X.shape, (n_rows, width), strict=True))
+
+
+def is_square(matrix: Any, size: int) -> bool:
+    """Return whether this is a sparse matrix of shape (size, size)."""
+    return is_sparse(matrix) and matrix.shape == (size, size)
+
+
+def _is_saved(name: str) -> bool:
+    """Return whether an attribute has a name that `fit` may set."""
+    is_fitted = name.startswith("_") or name.endswith("_")
+    return is_fitted and name not in INTERNAL_ATTRIBUTES
+
+
+def _wrong_name(model: Any, state: dict[str, Any]) -> str | None:
+    """Return an error if there are names other than parameters and fitted attributes."""
+    parameters = model.get_params()
+    for name in state:
+        if name not in parameters and (not _is_saved(name) or hasattr(type(model), name)):
+            return f"a {type(model).__name__} has no attribute {name!r} to be set"
+    return None
+
+
+def _wrong_value(model: Any) -> str | None:
+    """Return an error if attributes are missing or do not belong together."""
+    try:
+        model._validate_params()
+    except ValueError as error:
+        return in_a_line(error)  # it shows some rows of an array in place of a number
+    required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
+    required += ["_fitted_with", *model._required_attributes]
+    if missing := [name for name in required if not hasattr(model, name)]:
+        return f"it lacks {', '.join(missing)}"
+    for name, is_right, expected in model._loaded_checks():
+        if not is_right:
+            return f"{name} must be {expected}, got {_describe(vars(model)[name])}"
+    return None
+
+
+def _are_parameters(model: Any) -> bool:
+    kept = model._fitted_with
+    if not isinstance(kept, dict) or set(kept) != set(model._needed_after_fit):
+        return False
+    try:
+        type(model)(**kept)._validate_params()
+    except ValueError:
+        return False
+    return True
+
+
+def _describe(value: Any) -> str:
+    """Return a short text about a value."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    is_short = isinstance(value, bool | int | float | str)
+    return f"{type(value).__name__} {str(value)[:40]!r}" if is_short else type(value).__name__

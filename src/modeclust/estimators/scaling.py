@@ -1,4 +1,4 @@
-"""How columns were scaled before a fit, kept with the model that needs new rows scaled so too."""
+"""The scaling of the columns before a fit, which new rows need too."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,20 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.data.reading import is_sparse
+from modeclust.io.model_file import is_array
 
 Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What brought columns to unit variance: less their means, over their scales.
+    """Standardization of columns: subtract the mean, and divide by the scale.
 
-    A model that ``modeclust fit --standardize`` wrote has it as `scaling_`.
+    It is the attribute `scaling_` of a model that ``modeclust fit --standardize`` wrote.
 
     Attributes
     ----------
     mean : ndarray of shape (n_features,) or None
-        The means; None for sparse rows, which are not centred, to stay sparse.
+        The means. None for sparse rows, which are not centered.
     scale : ndarray of shape (n_features,)
         The standard deviations; 1 for constant columns.
 
@@ -39,18 +40,30 @@ class Scaling:
     mean: Doubles | None
     scale: Doubles
 
+    def __post_init__(self) -> None:
+        mean, scale = self.mean, self.scale
+        is_right = is_array(scale, "f", None) and bool(np.isfinite(scale).all())
+        is_right = is_right and bool((scale > 0).all())
+        if mean is not None:
+            is_right = (
+                is_right and is_array(mean, "f", len(scale)) and bool(np.isfinite(mean).all())
+            )
+        if not is_right:
+            raise ValueError("a scaling must have one finite mean and one scale > 0 per feature")
+
     def transform(self, X: Any) -> Any:
-        """Return rows scaled.
+        """Scale rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows in the units of the data; a pandas, polars or Dask frame, or a Dask array too.
+            Rows in the units of the data. A frame of pandas, polars or Dask, or a Dask array, is
+            accepted too.
 
         Returns
         -------
         {array, sparse matrix, frame} of shape (n_samples, n_features)
-            The rows to pass to the model. A frame stays one, so that the model sees its names.
+            The rows to pass to the model. A frame stays a frame, and keeps its column names.
         """
         if hasattr(X, "map_partitions"):
             return X.map_partitions(self.transform)
@@ -77,13 +90,13 @@ class Scaling:
         Returns
         -------
         ndarray of shape (..., n_features)
-            The rows before they were scaled.
+            The rows in the units of the data.
         """
         rows: npt.NDArray[Any] = self._checked(X)
         return rows * self.scale + (0.0 if self.mean is None else self.mean)
 
     def _checked(self, X: Any) -> Any:
-        """Return rows of numbers, of as many features as there are scales."""
+        """Return the rows; raise an error if they are not numbers with one column per scale."""
         rows = X if hasattr(X, "dtype") else np.asarray(X)
         if rows.ndim < 2 or rows.shape[-1] != len(self.scale):
             raise ValueError(

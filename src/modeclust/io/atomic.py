@@ -1,4 +1,4 @@
-"""Files that are written wholly or not at all."""
+"""Files that are written completely or not at all."""
 
 import errno
 import hashlib
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-LONGEST_REASON = 200
+MAX_REASON = 200
 
 
 def unused_name(path: str | os.PathLike[str]) -> Path:
-    """Return a hidden name beside `path` for what is to be renamed to it."""
+    """Return a hidden name in the same folder, for a file that will be renamed to `path`."""
     return Path(path).with_name(f"{_mark(Path(path))}{secrets.token_hex(6)}.part")
 
 
 def remove_parts(path: str | os.PathLike[str]) -> None:
-    """Remove what processes left that were killed while they wrote `path`.
+    """Remove the partial files of processes that were killed while they wrote `path`.
 
-    One that is writing it fails then, and leaves the old file.
+    A process that is writing `path` at this time fails, and leaves the old file.
     """
     target = Path(os.path.realpath(path))
     for part in target.parent.glob(f"{_mark(target)}*.part"):
@@ -28,41 +28,41 @@ def remove_parts(path: str | os.PathLike[str]) -> None:
 
 
 def _mark(path: Path) -> str:
-    """Return how all hidden names for a path begin, which may be as long as names can be."""
+    """Return the beginning of all hidden names for a path, whose own name may have any length."""
     return f".modeclust-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no name of a file; a number would be that of one which is open."""
+    """Raise an error if this is not a path; a number would be an open file descriptor."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a str or path-like, got {path!r}.")
 
 
 def shown(path: str | os.PathLike[str]) -> str:
-    """Return a path as text that can be written anywhere: not all names are UTF-8."""
+    """Return a path as valid text: not all names are UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def in_a_line(error: BaseException) -> str:
-    """Return what an error of another library says, in one line that is not too long.
+    """Return the message of an error of another library, in one line of limited length.
 
-    Some show the bytes that they did not understand.
+    Some messages contain the bytes that could not be parsed.
     """
     line = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return line.rstrip(".") if len(line) <= LONGEST_REASON else f"{line[:LONGEST_REASON]}..."
+    return line.rstrip(".") if len(line) <= MAX_REASON else f"{line[:MAX_REASON]}..."
 
 
 @contextmanager
 def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that appears at `path` when all of it is on the disk.
+    """Open a file for writing that is renamed to `path` when it is complete on the disk.
 
-    Until then it has another name in the same directory; after an error nothing is left of it,
-    and what was at `path` is still there.
+    Until then it has another name in the same folder. After an error it is removed, and an older
+    file at `path` is still there.
 
     Parameters
     ----------
     path : str or path-like
-        Where the file is to be. A link is followed.
+        The file. A link is followed.
 
     Yields
     ------
@@ -73,7 +73,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-    if target.exists() and not target.is_file():  # a device or a pipe, which must not be replaced
+    if target.exists() and not target.is_file():  # a device or a pipe
         raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
     part = unused_name(target)
     try:
@@ -85,8 +85,8 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename in (None, str(part)):
-            # The user knows the file by the name that it was to have.
-            if error.errno is None:  # as polars raises it
+            # The error must name the file that the user asked for.
+            if error.errno is None:  # an error of polars
                 raise OSError(f"{error}: {os.fspath(path)!r}") from error
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

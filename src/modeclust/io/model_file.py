@@ -1,8 +1,8 @@
-"""The file of a model, or the like: a zip of arrays (.npy) and of one JSON text about them.
+"""The file of a model or a checkpoint: a zip archive of arrays (.npy) and one JSON text.
 
-Values that JSON does not know are objects with one key, their kind: ``{"tuple": [1, 2]}``,
-``{"array": "3.npy"}``. Nothing in a file is ever executed. Each part has a checksum of
-its content, which reading it compares.
+Values that JSON does not have are objects with one key, their kind: ``{"tuple": [1, 2]}``,
+``{"array": "3.npy"}``. Nothing in a file is ever executed. The checksum of each part is compared
+when it is read.
 """
 
 import io
@@ -31,7 +31,7 @@ SPARSE = {
 
 
 class Kind(NamedTuple):
-    """A kind of document, and what to say of a file that is not one."""
+    """A kind of document, and the words for errors about it."""
 
     name: str
     writer: str
@@ -40,15 +40,15 @@ class Kind(NamedTuple):
 
     @property
     def format(self) -> str:
-        """What a file of this kind says that it is."""
+        """The name of the format in the file."""
         return f"modeclust {self.name}"
 
 
-MODEL = Kind("model", "save", "Take another copy, or save the model again.", ModelFileError)
+MODEL = Kind("model", "save", "Use another copy, or save the model again.", ModelFileError)
 
 
 class Document(NamedTuple):
-    """What a file holds: the attributes of an object of some class, and notes beside them."""
+    """The contents of a file: the attributes of an object of some class, and notes."""
 
     version: str  # of modeclust
     class_name: str
@@ -88,8 +88,8 @@ def read_document(
 ) -> Document:
     """Read a document for this version of modeclust.
 
-    `types` has the classes that may be in a file, by name, each with the types of dataclasses
-    in it.
+    `types` has the names of the classes that may be in a file, each with the dataclasses among its
+    attributes.
     """
     check_path(path)
     content = Path(path).read_bytes()
@@ -99,13 +99,13 @@ def read_document(
         raise kind.error(f"{os.fspath(path)!r} {error}") from None
     except MemoryError:
         raise
-    except Exception as error:  # all that parsing damaged bytes can raise
+    except Exception as error:  # parsing damaged bytes can raise anything
         reason = in_a_line(error)
         raise kind.error(f"{os.fspath(path)!r} is damaged: {reason}. {kind.remedy}") from error
 
 
 def is_document(path: str | os.PathLike[str], kind: Kind = MODEL) -> bool:
-    """Return whether a file says that it is a document; of its arrays none is read."""
+    """Return whether a file is a document; no arrays are read."""
     try:
         with zipfile.ZipFile(path) as archive:
             text = json.loads(archive.read(TEXT))
@@ -149,32 +149,35 @@ def _check_version(written_by: str, version: str, kind: Kind) -> None:
 
 
 def _series(version: str) -> list[int]:
-    """Return the numbers that a version shares with those which write the same files.
+    """Return the first two numbers of a version, which determine the format of its files.
 
-    A file has all parameters: a minor version that has one more writes what older ones cannot read.
+    A file has all parameters: a minor version with a new one writes files that older ones cannot
+    read.
     """
     return [int(number) for number in version.split(".")[:2]]
 
 
 def is_array(value: Any, kinds: str, *shape: int | None) -> bool:
-    """Return whether a value is an array of such numbers; None is for any length but 0."""
-    return (
-        isinstance(value, np.ndarray)
-        and value.dtype.kind in kinds
-        and value.ndim == len(shape)
-        and all(n == m if m is not None else n > 0 for n, m in zip(value.shape, shape, strict=True))
-    )
+    """Return whether a value is an array of these kinds and shape; None is any length but 0."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+        return False
+    if value.ndim != len(shape):
+        return False
+    for length, wanted in zip(value.shape, shape, strict=True):
+        if length != wanted and (wanted is not None or length == 0):
+            return False
+    return True
 
 
 class _Encoder:
-    """Turns values into what JSON knows, and puts arrays aside."""
+    """Converts values to JSON, and collects the arrays."""
 
     def __init__(self, types: Iterable[type]) -> None:
         self.arrays: dict[str, npt.NDArray[Any]] = {}
         self._types = tuple(types)
 
     def encode(self, value: Any, where: str) -> Any:
-        """Return `value` for JSON; `where` it is from is for the error."""
+        """Return `value` for JSON; `where` is its name in errors."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -186,9 +189,9 @@ class _Encoder:
         if type(value) is dict:
             return {"dict": [self._items(item, where) for item in value.items()]}
         if isinstance(value, np.generic) and value.dtype.kind in "biufcU":
-            return {"scalar": self._put_aside(np.asarray(value))}
+            return {"scalar": self._collect(np.asarray(value))}
         if isinstance(value, np.ndarray) and value.dtype.kind in "biufcU":
-            return {"array": self._put_aside(np.asarray(value))}
+            return {"array": self._collect(np.asarray(value))}
         if isinstance(value, np.ndarray) and all(isinstance(item, str) for item in value.flat):
             return {"names": [str(item) for item in value.flat]}
         if type(value).__name__ in SPARSE:
@@ -209,21 +212,21 @@ class _Encoder:
     def _items(self, values: Iterable[Any], where: str) -> list[Any]:
         return [self.encode(value, where) for value in values]
 
-    def _put_aside(self, array: npt.NDArray[Any]) -> str:
+    def _collect(self, array: npt.NDArray[Any]) -> str:
         name = f"{len(self.arrays)}.npy"
         self.arrays[name] = array
         return name
 
 
 class _Decoder:
-    """Turns what JSON knows back into values."""
+    """Converts JSON back to values."""
 
     def __init__(self, archive: zipfile.ZipFile, types: Iterable[type]) -> None:
         self._archive = archive
         self._types = {cls.__name__: cls for cls in types}
 
     def decode(self, code: Any) -> Any:
-        """Return the value of a code."""
+        """Return the value of a JSON object."""
         if isinstance(code, list):
             return [self.decode(item) for item in code]
         if not isinstance(code, dict):
@@ -241,7 +244,7 @@ class _Decoder:
         return dict(self.decode(codes))
 
     def _read_array(self, name: str) -> npt.NDArray[Any]:
-        return array_of(self._archive.read(name))  # which checks the checksum of all of it
+        return array_of(self._archive.read(name))  # compares the checksum
 
     def _read_scalar(self, name: str) -> Any:
         return self._read_array(name)[()]
@@ -252,8 +255,8 @@ class _Decoder:
     def _read_sparse(self, codes: list[Any]) -> Any:
         name, shape, *parts = self.decode(codes)
         matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
-        matrix.check_format(full_check=True)  # the core trusts indices
-        # Of a matrix that ends with no number scipy does not look at the rows between.
+        matrix.check_format(full_check=True)  # the core does not check indices
+        # If the last row is empty, scipy does not check the order of the other rows.
         if np.any(np.diff(matrix.indptr) < 0):
             raise ValueError("rows of a sparse matrix end before they begin")
         if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
@@ -274,9 +277,9 @@ class _Decoder:
 
 
 def set_generator(generator: np.random.RandomState, state: Any) -> None:
-    """Set the state of a generator, or raise a `ValueError` where it can have no such state.
+    """Set the state of a random generator; raise a `ValueError` if it is not valid.
 
-    numpy does not check: a place beyond the end of its numbers reads other memory.
+    numpy does not check it: a position beyond the end of the key would read other memory.
     """
     own = generator.get_state(legacy=False)
     fits = _is_alike(own, state) and math.isfinite(state["gauss"])
@@ -290,7 +293,7 @@ def set_generator(generator: np.random.RandomState, state: Any) -> None:
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Return whether two values are of one type, in all their parts."""
+    """Return whether two values have the same types, in all their parts."""
     if isinstance(one, np.ndarray):
         return is_array(other, one.dtype.kind, *one.shape) and one.dtype == other.dtype
     if isinstance(one, dict):

@@ -1,4 +1,4 @@
-"""Arrays as numpy writes them, out of bytes that may be damaged."""
+"""Arrays in the npy format, from bytes that may be damaged."""
 
 import io
 import math
@@ -14,18 +14,18 @@ HEADERS = {
 
 
 def check_header(file: BinaryIO, n_bytes: int) -> None:
-    """Refuse a header that is longer than the file: numpy makes room for it before it looks."""
+    """Raise an error if the header is longer than the file: numpy would allocate memory for it."""
     start = file.read(12)
     file.seek(0)
-    is_first = start[6:7] == b"\x01"  # whose header is short in any case
+    is_first = start[6:7] == b"\x01"  # its header is short
     if not is_first and int.from_bytes(start[8:12], "little") > n_bytes:
         raise ValueError("its header is longer than the file")
 
 
 def array_of(content: bytes) -> npt.NDArray[Any]:
-    """Return the array in the bytes of an npy file; whatever is wrong with them is a `ValueError`.
+    """Return the array in the bytes of an npy file; any damage raises a `ValueError`.
 
-    numpy makes room for as many numbers as the header says before it looks if they are there.
+    The size is checked first: numpy would allocate memory for any size in the header.
     """
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)

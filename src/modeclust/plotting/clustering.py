@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
+from modeclust.data.validation import check_rows
 from modeclust.estimators.same_rows import check_same_rows
 from modeclust.path import Path
 from modeclust.solvers.bandwidth import choose_bandwidth
-from modeclust.solvers.solve import assign
-from modeclust.validation import check_rows
+from modeclust.solvers.kmodes import assign
 
 Doubles = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.integer[Any]]
@@ -130,15 +130,12 @@ def adaptive_scales(model: Any, X: Any, weight: Doubles | None) -> Doubles | Non
     """
     if not fit_parameter(model, "adaptive"):
         return None
-    _, scales = choose_bandwidth(
-        Rescaling.of(X).to_internal(X),
-        weight,
-        1.0,  # the scales do not depend on the rule for the bandwidth
-        local=True,
-        random_state=model.random_state if isinstance(model.random_state, Integral) else 0,
-        n_jobs=model.n_jobs,
-    )
-    return scales
+    seed = model.random_state if isinstance(model.random_state, Integral) else 0
+    rows = Rescaling.of(X).to_internal(X)
+    with MemoryDataset(rows, weight=weight, n_jobs=model.n_jobs) as dataset:
+        # The scales do not depend on the bandwidth.
+        _, scales = choose_bandwidth(dataset, 1.0, local=True, random_state=seed)
+    return np.asarray(scales)
 
 
 def check_names(

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from modeclust.data.reading import is_sparse
+from modeclust.data.validation import check_weights
 from modeclust.plotting.axes import divide, import_pyplot, open_axes
 from modeclust.plotting.clustering import Clustering, check_classes, check_image_shape
 from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
@@ -18,7 +19,6 @@ from modeclust.plotting.mode_panels import (
     Profiles,
     Terms,
 )
-from modeclust.validation import check_weights
 
 MAX_CLUSTERS = 20  # clusters drawn by default
 MAX_PROFILE = 50  # named features in a profile; with more, the largest are listed

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.data.validation import check_scales, check_weights
 from modeclust.plotting.axes import label_text, open_axes
 from modeclust.plotting.clustering import (
     Clustering,
@@ -23,7 +24,6 @@ from modeclust.plotting.exemplars import (
 )
 from modeclust.plotting.palette import color, darker, halo, symbol
 from modeclust.plotting.projection import Projection
-from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.dask_input import as_array
-from modeclust.data.dask.chunks import is_dask
-from modeclust.data.reading import is_sparse
+from modeclust.data.dask.chunks import as_array
+from modeclust.data.reading import is_dask, is_sparse
+from modeclust.data.validation import check_scales, check_weights
 from modeclust.estimators.same_rows import check_same_rows
 from modeclust.plotting.clustering import (
     Clustering,
@@ -20,7 +20,6 @@ from modeclust.plotting.clustering import (
     path_of,
 )
 from modeclust.plotting.exemplars import sample_by_cluster
-from modeclust.validation import check_scales, check_weights
 
 Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]

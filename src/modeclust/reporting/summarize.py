@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.data.dask.chunks import is_dask
+from modeclust.data.reading import is_dask
 from modeclust.path import Path
 from modeclust.plotting.clustering import fit_parameter, labels_along
 from modeclust.plotting.density import MAX_BINS

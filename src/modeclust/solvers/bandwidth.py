@@ -1,47 +1,35 @@
-"""Rules that choose a bandwidth from the data."""
+"""Rules that choose a bandwidth from the data, for every dataset."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
-from sklearn.utils.random import sample_without_replacement
 
-from modeclust.data.dataset import Dataset
-from modeclust.data.memory import MemoryDataset, thread_count
-from modeclust.data.reading import is_sparse
-from modeclust.data.rescaling import is_mapped
+from modeclust.data.dataset import Dataset, Part
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
 from modeclust.data.sample import Sample
-from modeclust.solvers.neighbors import (
-    distances_between,
-    nearest_rows,
-    query_parts,
-    rows_of,
-)
-from modeclust.solvers.solve import spread
-
-Doubles = npt.NDArray[np.float64]
+from modeclust.solvers.kmeans import mean_variance
+from modeclust.solvers.neighbors import nearest_rows, row_distances
 
 RULES = ("knn", "silverman", "scott", "likelihood")
-# Neighbour distances are averaged over at most this many rows (found among all rows).
+# Neighbour distances are averaged over at most this many rows, each with its neighbours among all.
 N_SAMPLES = 5000
-# A rule can be divided by at most this, and multiplied by as much.
-MOST_PARTS = 1e6
+# The result of a rule can be divided by at most this, and multiplied by as much.
+MAX_DIVISOR = 1e6
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
-# Rows this near are the same, in units in which no coordinate is beyond 1e12: squares of scales and
-# bandwidths are then within all numbers.
-SAME = 1e-38
-# A mapped file is read in pieces of about this many numbers.
-PIECE = 2**23
+# Rows at this distance are equal. No internal coordinate is beyond 1e12, so the squares of scales
+# and bandwidths do not overflow.
+SAME_ROW = 1e-38
 
 
 def parse_rule(text: str) -> tuple[str, float]:
-    """Return the name of a rule, and what its bandwidth is to be divided by.
+    """Return the name of a rule, and the number that its result is divided by.
 
     >>> parse_rule("knn"), parse_rule("knn/3")
     (('knn', 1.0), ('knn', 3.0))
@@ -51,7 +39,7 @@ def parse_rule(text: str) -> tuple[str, float]:
         number = float(divisor) if slash else 1.0
     except ValueError:
         number = np.nan
-    if name not in RULES or not 1 / MOST_PARTS <= number <= MOST_PARTS:
+    if name not in RULES or not 1 / MAX_DIVISOR <= number <= MAX_DIVISOR:
         raise ValueError(
             f"a rule must be one of {', '.join(RULES)}, or a part of one such as 'knn/3', "
             f"got {text!r}."
@@ -60,183 +48,147 @@ def parse_rule(text: str) -> tuple[str, float]:
 
 
 def choose_bandwidth(
-    X: Any,
-    weight: Doubles | None,
-    rule: str | float,
+    dataset: Dataset,
+    bandwidth: str | float,
     *,
     local: bool,
+    unit: float = 1.0,
     n_neighbors: int = 10,
     n_samples: int = N_SAMPLES,
     random_state: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[float, Doubles | None]:
-    """Return the bandwidth by a rule, or as given, and the local scales if wanted.
+) -> tuple[float, Any]:
+    """Return the bandwidth by a rule, or as given, and a column of local scales if `local`.
 
-    `X` is in units that suit it. Rows of weight 0 get a scale of 1. The scales are drawn first:
-    one generator gives the same with any rule.
+    The result of a rule is multiplied by `unit`, the scale of the dataset in the user's units. The
+    local scale of rows of weight 0 is 1. Rows for the scales are drawn first: a seed gives the same
+    scales with any rule.
     """
-    if not (local or isinstance(rule, str)):
-        return rule, None
-    present = slice(None) if weight is None or weight.all() else np.flatnonzero(weight)
-    rows = X if isinstance(present, slice) else X[present]
-    weights = np.ones(X.shape[0]) if weight is None else weight[present]
-    options = {
-        "n_neighbors": n_neighbors,
-        "n_samples": n_samples,
-        "rng": check_random_state(random_state),
-        "n_jobs": thread_count(n_jobs),
-    }
+    if not (local or isinstance(bandwidth, str)):
+        return float(bandwidth), None
+    rng = check_random_state(random_state)
+    rows = dataset.present(n_samples)
     scales = None
     if local:
-        scales = np.ones(X.shape[0])
-        scales[present] = local_scales(rows, weights, **options)
-    bandwidth = global_bandwidth(rows, weights, rule, **options) if isinstance(rule, str) else rule
-    return bandwidth, scales
-
-
-def global_bandwidth(
-    X: Any,
-    weight: Doubles,
-    rule: str,
-    *,
-    n_neighbors: int,
-    n_samples: int,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-) -> float:
-    """Return one bandwidth for all rows by the `rule`; `weight` is positive throughout."""
+        scales = dataset.from_present(local_scales(rows, n_neighbors, n_samples, rng))
+    if not isinstance(bandwidth, str):
+        return float(bandwidth), scales
+    rule, divisor = parse_rule(bandwidth)
+    found = 0.0
     if rule == "knn":
-        chosen = _choose(len(weight), n_samples, rng)
-        distances = _neighbor_distances(X, weight, chosen, n_neighbors, n_jobs)
-        bandwidth = float(np.average(distances, weights=weight[chosen]))
+        chosen = rows.draw(n_samples, rng)
+        distances = neighbor_distances(rows, chosen, n_neighbors)
+        found = float(np.average(distances, weights=rows.weights_at(chosen)))
     elif rule == "likelihood":
-        chosen = _choose(len(weight), min(n_samples, LIKELIHOOD_ROWS), rng)
-        bandwidth = likelihood_bandwidth(Sample(rows_of(X, chosen), weight[chosen]), len(weight))
+        sample = rows.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
+        found = likelihood_bandwidth(sample, rows.n_present)
     else:
-        with MemoryDataset(X, weight=weight) as dataset:
-            bandwidth = normal_bandwidth(dataset, multiplicity(weight).sum(), rule)
-    if bandwidth > 0:
-        return bandwidth
-    return bandwidth_of_distinct(
-        Sample(X, weight).distinct(),
-        n_neighbors=n_neighbors,
-        n_samples=n_samples,
-        rng=rng,
-        n_jobs=n_jobs,
-    )
+        found = normal_bandwidth(rows, rule)
+    if not found > 0:  # each row has many copies, or all rows are equal
+        found = _distinct_bandwidth(rows, n_neighbors, n_samples, rng)
+    return found * unit / divisor, scales
 
 
-def bandwidth_of_distinct(
-    distinct: Sample,
-    *,
-    n_neighbors: int,
-    n_samples: int,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
+def _distinct_bandwidth(
+    dataset: Dataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
 ) -> float:
-    """Return "knn" of distinct rows, for where each row has many equals or all are equal."""
+    """Return the result of "knn" for the distinct rows, or 1 if there is only one."""
+    distinct = dataset.distinct()
     if len(distinct.weight) == 1:
         return 1.0
-    once = np.ones(len(distinct.weight))
-    chosen = _choose(len(once), n_samples, rng)
-    return float(np.mean(_neighbor_distances(distinct.X, once, chosen, n_neighbors, n_jobs)))
+    with MemoryDataset(distinct.X) as rows:
+        return float(np.mean(neighbor_distances(rows, rows.draw(n_samples, rng), n_neighbors)))
+
+
+@dataclass
+class NearestRows:
+    """The nearest rows of some queries, the nearest first."""
+
+    distances: Doubles  # (n, k)
+    counts: Doubles  # (n, k) how often each row counts
+    indices: Indices  # (n, k)
+
+    def merge(self, other: "NearestRows") -> None:
+        """Add the nearest of the rows that follow."""
+        distances = np.hstack([self.distances, other.distances])
+        order = np.argsort(distances, axis=1, kind="stable")
+        order = order[:, : max(self.distances.shape[1], other.distances.shape[1])]
+        self.distances = np.take_along_axis(distances, order, axis=1)
+        for name in ("counts", "indices"):
+            both = np.hstack([getattr(self, name), getattr(other, name)])
+            setattr(self, name, np.take_along_axis(both, order, axis=1))
+
+
+def _nearest_in(part: Part, queries: Any, n_wanted: int) -> NearestRows:
+    """Return the rows of a part that are nearest to each query."""
+    if not len(part.indices):
+        n_queries = sum(rows.shape[0] for rows in queries)
+        nothing = np.empty((n_queries, 0))
+        return NearestRows(nothing, nothing, nothing.astype(np.int64))
+    n_found = min(n_wanted, len(part.indices))
+    distances, nearest = nearest_rows(part.X, queries, n_found, part.n_jobs)
+    return NearestRows(distances, part.counts[nearest], part.indices[nearest])
+
+
+def neighbor_distances(dataset: Dataset, queries: Indices, n_neighbors: int) -> Doubles:
+    """Return the distance of some rows to their `n_neighbors`-th nearest other row.
+
+    A row of weight 2 counts as two rows, each a neighbour of the other at distance 0.
+    """
+    parts = dataset.read_parts(queries)
+    found = dataset.merge_parts(_nearest_in, parts, n_neighbors + 1)
+    # Each row is its own first neighbour, which does not count.
+    neighbors = _counted(found, min(n_neighbors, dataset.n_counted - 1) + 1)
+    slices = row_slices(len(queries))
+    distances = [
+        row_distances(rows, dataset.take(neighbors[some]).X)
+        for rows, some in zip(parts, slices, strict=True)
+    ]
+    return np.concatenate(distances)
+
+
+def _counted(nearest: NearestRows, wanted: Any) -> Indices:
+    """Return the index of the neighbour at which the counts of each query reach `wanted`."""
+    reached = nearest.counts.cumsum(axis=1) >= wanted
+    return np.asarray(nearest.indices[np.arange(len(reached)), reached.argmax(axis=1)])
 
 
 def local_scales(
-    X: Any,
-    weight: Doubles,
-    *,
-    n_neighbors: int,
-    n_samples: int,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-) -> Doubles:
-    """Return each row's neighbour distance over the mean one.
+    dataset: Dataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+) -> Any:
+    """Return a column: the distance of each row to its neighbour, divided by the mean distance.
 
-    Above `n_samples` rows the neighbours are sought among that many rows drawn at random:
-    all distances grow by it, but hardly their ratios. A row with a distance of zero
-    gets the smallest one that is not.
+    Neighbours are searched among at most `n_samples` rows, which are drawn at random. This
+    increases all distances, but hardly changes their ratios. A distance of 0 counts as the smallest
+    positive distance.
     """
-    among = _choose(len(weight), n_samples, rng)
-    every = np.arange(len(weight))
-    distances = _neighbor_distances(X, weight, every, n_neighbors, n_jobs, among)
-    if not np.any(distances > SAME):
-        return np.ones(len(weight))
-    distances = np.maximum(distances, distances[distances > SAME].min())
-    return np.asarray(distances / np.average(distances, weights=weight))
+    drawn = dataset.draw(n_samples, rng)
+    pool = dataset.take(drawn)
+    counts = pool.weight if dataset.weights_are_counts else np.ones(len(drawn))
+    distances = dataset.column(_pool_distances, pool.X, counts, drawn, n_neighbors)
+    return dataset.relative_column(distances, SAME_ROW)
 
 
-def _choose(n_rows: int, n_samples: int, rng: np.random.RandomState) -> npt.NDArray[np.int64]:
-    if n_rows <= n_samples:
-        return np.arange(n_rows)
-    return np.sort(sample_without_replacement(n_rows, n_samples, random_state=rng))
-
-
-def multiplicity(weight: Doubles) -> Doubles:
-    """Return how often each row counts: whole weights are repetitions, others are not."""
-    return weight if np.all(weight == np.round(weight)) else np.ones_like(weight)
-
-
-def _neighbor_distances(
-    X: Any,
-    weight: Doubles,
-    queries: npt.NDArray[np.int64],
-    n_neighbors: int,
-    n_jobs: int | None,
-    among: npt.NDArray[np.int64] | None = None,
+def _pool_distances(
+    part: Part, pool: Any, counts: Doubles, drawn: Indices, n_neighbors: int
 ) -> Doubles:
-    """Return the distance of each query row to its `n_neighbors`-th neighbour in `among`.
-
-    A row of weight 2 counts as two rows, one the neighbour of the other at distance 0.
-    """
-    times = multiplicity(weight)
-    pool = X if among is None else X[among]
-    pool_times = times if among is None else times[among]
-    present = np.ones(len(queries), bool) if among is None else np.isin(queries, among)
-    return pool_distances(X, queries, present, pool, pool_times, n_neighbors, n_jobs)
-
-
-def pool_distances(
-    X: Any,
-    queries: npt.NDArray[np.int64],
-    present: npt.NDArray[np.bool_],  # whether each query is in the pool
-    pool: Any,
-    pool_times: Doubles,
-    n_neighbors: int,
-    n_jobs: int | None,
-) -> Doubles:
-    """Return the distance of rows of `X` to their `n_neighbors`-th neighbours in a pool of rows."""
-    # A query that is in the pool is its own first neighbour, which does not count.
-    wanted = np.minimum(n_neighbors, pool_times.sum() - 1) + present
-
-    found, indices, counted = [], [], []
-    for first, piece in _pieces(pool):
-        parts = (rows_of(X, queries[part]) for part in query_parts(len(queries)))
-        distances, nearest = nearest_rows(
-            piece, parts, min(n_neighbors + 1, piece.shape[0]), n_jobs
-        )
-        found.append(distances)
-        indices.append(first + nearest)
-        counted.append(pool_times[first + nearest])
-    order = np.argsort(np.hstack(found), axis=1, kind="stable")
-    reached = np.cumsum(np.take_along_axis(np.hstack(counted), order, axis=1), axis=1)
-    place = np.argmax(reached >= wanted[:, None], axis=1)
-    neighbors = np.take_along_axis(np.hstack(indices), order, axis=1)
-    return distances_between(X, queries, pool, neighbors[np.arange(len(queries)), place])
-
-
-def _pieces(X: Any) -> Iterator[tuple[int, Any]]:
-    """Yield the rows whole, or in pieces where they are mapped, with the place of the first."""
-    size = max(PIECE // X.shape[1], 1) if is_mapped(X) else X.shape[0]
-    for first in range(0, X.shape[0], size):
-        yield first, X if size == X.shape[0] else rows_of(X, slice(first, first + size))
+    """Return the distance of each row of a part to its neighbour in a pool of rows."""
+    # A row in the pool is its own first neighbour, which does not count.
+    wanted = np.minimum(n_neighbors, counts.sum() - 1) + np.isin(part.indices, drawn)
+    queries = [read_rows(part.X, some) for some in row_slices(len(part.indices))]
+    n_found = min(n_neighbors + 1, len(drawn))
+    distances, nearest = nearest_rows(pool, queries, n_found, part.n_jobs)
+    neighbors = _counted(NearestRows(distances, counts[nearest], nearest), wanted[:, None])
+    slices = row_slices(len(part.indices))
+    return np.concatenate(
+        [row_distances(X, pool[neighbors[some]]) for X, some in zip(queries, slices, strict=True)]
+    )
 
 
 def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
-    """Return the bandwidth of the highest leave-one-out likelihood, gaussian kernel.
+    """Return the bandwidth with the highest leave-one-out likelihood, for the gaussian kernel.
 
-    All copies of a row are left out with it. From a sample of the `n_rows` that there are, the
-    answer is scaled as the best bandwidth scales with their number.
+    All copies of a row are left out with it. The best bandwidth of a sample is scaled to that of
+    `n_rows` rows, by the rate at which it shrinks with the number of rows.
     """
     rows, weights = sample.distinct()
     if len(weights) == 1:
@@ -252,7 +204,7 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
         terms = np.log(np.exp(-inverse * excess) @ weights) - inverse * nearest
         return float(np.average(n_features * log_bandwidth - terms, weights=weights))
 
-    finite = squared[np.isfinite(squared) & (squared > SAME**2)]
+    finite = squared[np.isfinite(squared) & (squared > SAME_ROW**2)]
     if len(finite) == 0:
         return 0.0
     grid = np.linspace(0.5 * np.log(finite.min()), 0.5 * np.log(finite.max()), 20)
@@ -263,12 +215,9 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     return float(bandwidth * (len(sample.weight) / n_rows) ** (1 / (n_features + 4)))
 
 
-def normal_bandwidth(dataset: Dataset, n_rows: float, rule: str) -> float:
-    """Return Scott's or Silverman's rule for one bandwidth in all directions.
-
-    `n_rows` counts rows as often as their weights say.
-    """
-    n_features = dataset.n_features
-    variance = spread(dataset) * n_rows / max(n_rows - 1, 1)
+def normal_bandwidth(dataset: Dataset, rule: str) -> float:
+    """Return the bandwidth by Scott's or Silverman's rule, the same in all directions."""
+    n_features, n_rows = dataset.n_features, dataset.n_counted
+    variance = mean_variance(dataset) * n_rows / max(n_rows - 1, 1)
     factor = 4 / (n_features + 2) if rule == "silverman" else 1.0
     return float(np.sqrt(variance) * (factor / n_rows) ** (1 / (n_features + 4)))

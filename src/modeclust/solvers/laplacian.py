@@ -1,13 +1,13 @@
-"""Laplacian K-modes: memberships that are smooth over a graph, and the modes that they pull.
+"""Laplacian K-modes: memberships that are smooth over a graph, and their modes.
 
-Lowers E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, rows of which are in the
-simplex, and centroids C, in turn (Wang & Carreira-Perpiñán 2014); or, by the solver "bound",
-an energy with an entropy, whose step needs no projection and is parallel over rows (Ziko, Granger &
-Ben Ayed 2018).
+The solver "gradient" minimises E(Z, C) = smoothing tr(Z' L Z) - sum q z G over memberships Z, whose
+rows are in the simplex, and centers C, in turn (Wang & Carreira-Perpiñán 2014). The solver "bound"
+minimises an energy with an entropy, whose steps need no projection and are parallel over rows
+(Ziko, Granger & Ben Ayed 2018).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,21 +20,23 @@ from modeclust import _core
 from modeclust.data.dataset import Dataset
 from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.soft_pass import KernelValuePass, SoftPass
-from modeclust.solvers.solve import Centers, State, inverse_square, largest_move
+from modeclust.solvers.kmodes import Centers, State, inverse_square, largest_move
+from modeclust.solvers.options import SolverOptions
 
 Doubles = npt.NDArray[np.float64]
 
-MOST_MODE_STEPS = 100  # for one set of memberships
-MOST_SMOOTHINGS = 1000  # for one set of centroids
-# Of one smoothing, relative. 1e-6 is the authors', whose runs end on the way to rest; this is where
-# ours, from their starts, are nearest to their ends.
+MAX_MODE_STEPS = 100  # for one set of memberships
+MAX_SMOOTHINGS = 1000  # for one set of centers
+# Relative tolerance of one smoothing. The authors use 1e-6, and stop before convergence. With this
+# value, our results from their starts are nearest to theirs.
 ENERGY_TOLERANCE = 8.5e-7
-FEWEST_FOR_LANCZOS = 100
+MIN_ROWS_FOR_LANCZOS = 100
 
-# The automatic smoothing of "gradient" makes the graph's part of the energy so much for each unit
-# of weight, at the clusters of K-means; as if these cut at least so much of all affinities.
+# The automatic smoothing of "gradient" makes the energy of the graph this much per unit of weight,
+# for the clusters of K-means. If these cut less than LEAST_CUT of all affinities, they count as
+# cutting that much.
 SMOOTH_ENERGY, LEAST_CUT = 0.15, 0.01
-# And that of "bound" makes this the affinity of a row to all others, on average.
+# That of "bound" makes the mean sum of the affinities of a row equal to this.
 SMOOTH_DEGREE = 10.0
 
 
@@ -61,15 +63,15 @@ class Graph:
 
     @cached_property
     def rate(self) -> float:
-        """1 / (2 lambda_max(L)): how far a gradient may be followed, over the smoothing."""
+        """The step size times the smoothing: 1 / (2 lambda_max(L))."""
         return 0.5 / _largest_eigenvalue(self.W, self.degrees)
 
 
 def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
-    """Return that of L = D - W, or 1 of a graph without edges."""
+    """Return the largest eigenvalue of L = D - W, or 1 for a graph without edges."""
     if not np.any(degrees > 0):
         return 1.0
-    if len(degrees) < FEWEST_FOR_LANCZOS:
+    if len(degrees) < MIN_ROWS_FOR_LANCZOS:
         return float(np.linalg.eigvalsh(np.diag(degrees) - W.toarray())[-1])
     laplacian = sparse.diags_array(degrees) - W
     start = np.random.RandomState(0).uniform(-1, 1, len(degrees))
@@ -79,62 +81,63 @@ def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
 
 @dataclass(frozen=True)
 class Smoother:
-    """How memberships are found for given centroids."""
+    """How memberships are found for given centers."""
 
     graph: Graph
     smoothing: float
 
-    # How much of each row is spread over all clusters at the start.
+    # The share of each row that is spread over all clusters at the start.
     start_share: ClassVar[float] = 0.0
 
     @classmethod
     def first_memberships(cls, labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
-        """Return memberships to start from, of rows with labels."""
+        """Return the initial memberships of rows with labels."""
         others = cls.start_share / n_clusters
         return (1.0 - cls.start_share) * one_hot(labels, n_clusters) + others
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return the smoothing that suits a start, with the sum of the rows' weights."""
+        """Return the automatic smoothing; `weight` is the sum of the weights of the rows."""
         raise NotImplementedError
 
-    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
-        """Return memberships from which to look for better ones; `rows` are those of the data."""
+    def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
+        """Return the memberships from which `solve` starts."""
         return memberships
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return better memberships and their energy."""
+        """Return memberships of lower energy, and the energy."""
         raise NotImplementedError
 
     def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
-        """Return what `solve` lowers."""
+        """Return the energy, which `solve` minimises."""
         raise NotImplementedError
 
 
 class GradientSmoother(Smoother):
-    """Accelerated projected gradient, whose momentum starts anew when the energy rises."""
+    """Accelerated projected gradient; the momentum is reset if the energy rises."""
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return that at which the graph's part of the energy is a share of the weights."""
+        """Return the smoothing at which the energy of the graph is a share of the weights."""
         cut = cls(graph, 1.0).energy(memberships, np.zeros_like(memberships))
         cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
-    def start(self, dataset: Dataset, centroids: Centers, memberships: Doubles) -> Doubles:
-        """Return the same, with each row without edges where it is best: in the nearest cluster.
+    def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
+        """Return the memberships, with each row without edges in its nearest cluster.
 
-        Far from all centroids, where the kernel vanishes, a gradient would not take it there.
+        That is its optimum. Far from all centers, where the kernel underflows, a gradient step
+        would not move it there.
         """
         isolated = self.graph.isolated
         if len(isolated) == 0:
             return memberships
         memberships = memberships.copy()
-        memberships[isolated] = one_hot(_nearest(dataset, isolated, centroids), len(centroids))
+        memberships[isolated] = one_hot(_nearest(dataset, isolated, centers), len(centers))
         return memberships
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return the memberships of least energy, to a tolerance, and their energy."""
+        """Return the memberships of lowest energy, up to a tolerance, and the energy."""
         graph, rate = self.graph, self.graph.rate / self.smoothing
         now, before, following = memberships.copy(), memberships.copy(), np.empty_like(memberships)
         products, products_before = np.empty_like(now), np.empty_like(now)
@@ -142,7 +145,7 @@ class GradientSmoother(Smoother):
         energy = self._multiply(now, kernel_values, products)
         products_before[:] = products
         pace, momentum = 1.0, 0.0
-        for _ in range(MOST_SMOOTHINGS):
+        for _ in range(MAX_SMOOTHINGS):
             graph.core.descend(
                 memberships=now,
                 before=before,
@@ -181,29 +184,29 @@ class GradientSmoother(Smoother):
 
 
 class BoundSmoother(Smoother):
-    """The softmax update, which bounds the energy from above at each step."""
+    """The softmax update, which minimises an upper bound on the energy."""
 
-    start_share = 1e-3  # a damped step never leaves 0
+    start_share = 1e-3  # memberships of 0 would not change in a damped step
 
     @classmethod
     def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return that at which neighbours weigh enough beside the entropy, whose weight is 1."""
+        """Return the smoothing at which the neighbours balance the entropy, whose weight is 1."""
         degree = float(graph.degrees.mean())
         return SMOOTH_DEGREE / degree if degree > 0 else 1.0
 
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return memberships at which the update stands still, to a tolerance.
+        """Return memberships that the update does not change, up to a tolerance.
 
-        Where a step raises the energy, as joined rows that change places may, a damped one is taken
-        in its place, and so from there on.
+        If a step raises the energy, which happens if joined rows swap clusters, it is replaced by a
+        damped step, and so are all later ones.
         """
         now = memberships.copy()
         before, following = np.empty_like(now), np.empty_like(now)
         energy, damping = np.inf, 0.0
-        for _ in range(MOST_SMOOTHINGS):
+        for _ in range(MAX_SMOOTHINGS):
             lower = self._update(now, kernel_values, damping, following)
             if lower > energy:
-                if damping > 0.0:  # rounding is all that is left
+                if damping > 0.0:  # a rounding error
                     break
                 damping = self.smoothing * float(self.graph.degrees.max())
                 self._update(before, kernel_values, damping, now)
@@ -229,78 +232,67 @@ class BoundSmoother(Smoother):
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
 
 
-def follow_soft(
+def follow_soft_path(
     dataset: Dataset,
     smoother: Smoother,
-    centroids: Centers,
+    centers: Centers,
     memberships: Doubles,
     bandwidths: npt.NDArray[np.float64],
-    *,
-    kernel: int,
-    path_iter: int,
-    max_iter: int,
-    tol: float,
+    options: SolverOptions,
 ) -> Iterator[State]:
-    """Yield the state at each of the decreasing `bandwidths`, each started from the last.
+    """Yield the state at each of the decreasing `bandwidths`, each started from the last one.
 
-    At most `path_iter` iterations on the way, and `max_iter` at the last bandwidth.
+    There are at most `options.path_iter` iterations at each bandwidth, and `options.max_iter` at
+    the last one.
     """
+    on_path = replace(options, max_iter=options.path_iter)
     for number, bandwidth in enumerate(bandwidths, start=1):
-        state = solve_soft(
-            dataset,
-            smoother,
-            centroids,
-            memberships,
-            float(bandwidth),
-            kernel=kernel,
-            max_iter=max_iter if number == len(bandwidths) else path_iter,
-            tol=tol,
-        )
+        limits = options if number == len(bandwidths) else on_path
+        state = solve_soft(dataset, smoother, centers, memberships, float(bandwidth), limits)
         assert state.memberships is not None
-        centroids, memberships = state.centroids, state.memberships
+        centers, memberships = state.centers, state.memberships
         yield state
 
 
 def solve_soft(
     dataset: Dataset,
     smoother: Smoother,
-    centroids: Centers,
+    centers: Centers,
     memberships: Doubles,
     bandwidth: float,
-    *,
-    kernel: int,
-    max_iter: int,
-    tol: float,
+    options: SolverOptions,
 ) -> State:
-    """Move centroids and smooth memberships in turn, until no centroid moves `tol` bandwidths.
+    """Alternate between moving centers and smoothing memberships, until centers hardly move.
 
-    L of the state is the energy with its sign turned.
+    Stops if no center moves farther than `tol` bandwidths, or after `max_iter` iterations. L of the
+    state is the negative energy.
     """
+    kernel, tol = options.kernel, options.tol
     inverse = inverse_square(bandwidth)
     kernel_values = np.empty_like(memberships)
     history: list[float] = []
     residual = np.inf
-    while len(history) < max_iter and residual > tol * bandwidth:
-        start = centroids
-        for _ in range(MOST_MODE_STEPS):
-            moved = dataset.run(SoftPass(centroids, memberships, kernel, inverse)).moved(centroids)
-            move = largest_move(centroids, moved)
-            centroids = moved
+    while len(history) < options.max_iter and residual > tol * bandwidth:
+        start = centers
+        for _ in range(MAX_MODE_STEPS):
+            moved = dataset.run(SoftPass(centers, memberships, kernel, inverse)).moved(centers)
+            move = largest_move(centers, moved)
+            centers = moved
             if move <= tol * bandwidth:
                 break
-        dataset.run(KernelValuePass(centroids, kernel, inverse, kernel_values))
-        memberships = smoother.start(dataset, centroids, memberships)
+        dataset.run(KernelValuePass(centers, kernel, inverse, kernel_values))
+        memberships = smoother.start(dataset, centers, memberships)
         memberships, energy = smoother.solve(memberships, kernel_values)
         history.append(-energy)
-        residual = largest_move(start, centroids)
-    labels = hard_labels(dataset, centroids, memberships)
-    sums = dataset.run(SoftPass(centroids, one_hot(labels, len(centroids)), kernel, inverse))
+        residual = largest_move(start, centers)
+    labels = hard_labels(dataset, centers, memberships)
+    sums = dataset.run(SoftPass(centers, one_hot(labels, len(centers)), kernel, inverse))
     return State(
         bandwidth=bandwidth,
-        centroids=centroids,
+        centers=centers,
         objective=history[-1] / sums.weight,
         inertia=sums.inertia,
-        counts=np.bincount(labels, minlength=len(centroids)),
+        counts=np.bincount(labels, minlength=len(centers)),
         nearest=sums.nearest,
         unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
         n_iter=len(history),
@@ -317,22 +309,20 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
     return np.asarray(np.eye(n_clusters)[labels])
 
 
-def hard_labels(
-    dataset: Dataset, centroids: Centers, memberships: Doubles
-) -> npt.NDArray[np.int32]:
-    """Return the cluster that each row belongs to most; of several, the nearest."""
+def hard_labels(dataset: Dataset, centers: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
+    """Return the cluster of the largest membership of each row; of several, the nearest."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
     tied = np.flatnonzero(most.sum(axis=1) > 1)
     if len(tied):
-        labels[tied] = _nearest(dataset, tied, centroids, among=most[tied])
+        labels[tied] = _nearest(dataset, tied, centers, among=most[tied])
     return labels
 
 
 def _nearest(
-    dataset: Dataset, indices: npt.NDArray[np.int64], centroids: Centers, among: Any = True
+    dataset: Dataset, indices: npt.NDArray[np.int64], centers: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
-    """Return the nearest centroid of some rows, of those `among` which it is sought."""
+    """Return the nearest center of some rows, among the centers where `among` is True."""
     with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
-        distances = np.nan_to_num(some.distances(centroids))  # far, but not beyond all others
+        distances = np.nan_to_num(some.distances(centers))  # finite, but far
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

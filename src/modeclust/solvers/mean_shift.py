@@ -13,8 +13,8 @@ from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust import _core
 from modeclust.kernels import EPANECHNIKOV
+from modeclust.solvers.kmodes import inverse_square
 from modeclust.solvers.neighbors import openmp_threads
-from modeclust.solvers.solve import inverse_square
 
 Points = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
@@ -28,10 +28,10 @@ NEGLIGIBLE = 1e-10
 # Two trajectories in the same cell, CELL bandwidths wide, are joined if both are about to arrive:
 # their steps are shorter than ABOUT_TO_ARRIVE bandwidths.
 CELL, ABOUT_TO_ARRIVE = 1e-3, 0.03
-# A trajectory creeps if its steps are shorter than CREEPING bandwidths and shrink at a steady rate
-# r, to within STEADY (1 - r). Its steps are then made up to LONGEST times as long, but no longer
-# than CREEPING bandwidths.
-CREEPING, STEADY, LONGEST = 0.1, 0.5, 50.0
+# A trajectory is slow if its steps are shorter than SLOW bandwidths and shrink at a steady rate r,
+# to within STEADY (1 - r). Its steps are then lengthened by a factor of up to MAX_LENGTHENING, to
+# at most SLOW bandwidths.
+SLOW, STEADY, MAX_LENGTHENING = 0.1, 0.5, 50.0
 # Modes are told from saddles by an ascent that starts this many bandwidths away.
 NUDGE = 1e-3
 # Factor between the bandwidths at which modes are counted.
@@ -211,10 +211,10 @@ class _Trajectories:
         self.quickened[self.active[rose & (lengths > self.lengths)]] = self._n_iter
         rate = self._shrinkage(step)
         steady = np.abs(rate - self._rate) < STEADY * (1.0 - rate)
-        creeps = rose & steady & (rate > 0.0) & (lengths < CREEPING * bandwidth)
+        creeps = rose & steady & (rate > 0.0) & (lengths < SLOW * bandwidth)
         creeps &= self._kde.is_smooth
         # Not so long that it could lead to another mode.
-        most = np.clip(CREEPING / np.maximum(lengths / bandwidth, 1e-30), 1.0, LONGEST)
+        most = np.clip(SLOW / np.maximum(lengths / bandwidth, 1e-30), 1.0, MAX_LENGTHENING)
         factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
         target = here + factor[:, None] * step
         target[fell] = self._plain[fell]

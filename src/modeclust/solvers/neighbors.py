@@ -1,36 +1,38 @@
 """Nearest neighbours: exact by scikit-learn, or approximate by faiss."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import KDTree, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from modeclust.data.memory import thread_count
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
 
 PROCESS = os.getpid()
 
 # Exact neighbours are slow to find for more rows than this with more features than this.
-MOST_EXACT_ROWS = 100_000
-MOST_TREE_FEATURES = 15
-# To start threads takes longer than to find the neighbours of so few rows.
-FEWEST_FOR_THREADS = 4096
-# Rows are looked up at most this many at a time.
-QUERIES = 1024
+MAX_EXACT_ROWS = 100_000
+MAX_TREE_FEATURES = 15
+# For fewer rows, starting threads takes longer than the search.
+MIN_ROWS_FOR_THREADS = 4096
 # The approximate search compares a row with those of this many lists out of 2 sqrt(n_rows).
 LISTS_SEARCHED = 16
 # Lists are formed by K-means on this many rows per list.
 TRAINING_ROWS = 64
 
-Found = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
+# Squared distances, in scales, are cut off here: all rows beyond are equally far.
+MAX_SQUARED_DISTANCE = 1e300
+
+Found = tuple[Doubles, Indices]
 
 
 def nearest_rows(
@@ -38,71 +40,71 @@ def nearest_rows(
 ) -> Found:
     """Return distances and indices of the rows of `X` nearest to each query.
 
-    Queries come in parts; None stands for all rows of `X`, each not its own neighbour.
+    Queries are given in parts.
     """
-    if is_forked() or X.shape[0] < FEWEST_FOR_THREADS:
-        n_jobs = 1
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
-    # Squares of far rows may be beyond all numbers: they are as far as can be.
-    with openmp_threads(), np.errstate(over="ignore"):
-        parts = [search.kneighbors(part) for part in queries]
-    distances, indices = map(np.concatenate, zip(*parts, strict=True))
+    n_rows, n_features = X.shape
+    is_small = n_rows < MIN_ROWS_FOR_THREADS or is_forked()
+    use_tree = isinstance(X, np.ndarray) and X.dtype == np.float64
+    use_tree = use_tree and n_features <= MAX_TREE_FEATURES and n_neighbors < n_rows // 2
+    # The squared distances of far rows may overflow. They are sorted last.
+    with np.errstate(over="ignore"), openmp_threads():
+        if is_small and use_tree:  # the same as `NearestNeighbors`, with less overhead
+            search = partial(KDTree(X, leaf_size=30).query, k=n_neighbors)
+        else:
+            n_jobs = 1 if is_small else n_jobs
+            neighbors = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
+            search = neighbors.kneighbors
+        distances, indices = zip(*map(search, queries), strict=True)
+    return np.concatenate(distances).astype(np.float64), np.concatenate(indices)
+
+
+def nearest_other_rows(X: Any, n_neighbors: int, n_jobs: int | None = None) -> Found:
+    """Return distances and indices of the other rows of `X` that are nearest to each row."""
+    n_jobs = 1 if is_forked() or X.shape[0] < MIN_ROWS_FOR_THREADS else n_jobs
+    with np.errstate(over="ignore"), openmp_threads():
+        neighbors = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
+        distances, indices = neighbors.kneighbors()
     return distances.astype(np.float64), indices
 
 
 def is_forked() -> bool:
-    """Return whether this process is a copy of that which began."""
+    """Return whether this process was forked after this module was imported."""
     return os.getpid() != PROCESS
 
 
 def openmp_threads() -> AbstractContextManager[Any]:
-    """Hold OpenMP to one thread in a copy of a process.
+    """Limit OpenMP to one thread in a forked process.
 
-    A team of its threads does not survive a fork: the copy would wait for it forever.
+    Its threads do not survive a fork: the forked process would wait for them forever.
     """
-    return threadpool_limits(1, user_api="openmp") if is_forked() else nullcontext()
+    forked = os.getpid() != PROCESS
+    return threadpool_limits(1, user_api="openmp") if forked else nullcontext()
 
 
-def distances_between(
-    X: Any, rows: npt.NDArray[np.int64], Y: Any, others: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return the distance of each row of `X` to its other row in `Y`, by differences.
+def row_distances(X: Any, Y: Any) -> Doubles:
+    """Return the distance between each row of `X` and the same row of `Y`, by differences.
 
-    The search may round it, and that of equal rows to something above 0.
+    The search may round distances: those of equal rows may be above 0.
     """
-    distances = np.empty(len(rows))
-    for part in query_parts(len(rows)):
-        difference = rows_of(X, rows[part]) - rows_of(Y, others[part])
-        norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
-        distances[part] = norm(difference, axis=1)
+    difference = X - Y
+    norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
+    return np.asarray(norm(difference, axis=1), dtype=np.float64)
+
+
+def distances_to_neighbors(X: Any, Y: Any, neighbors: Indices) -> Doubles:
+    """Return the distances of all rows of `X` to their neighbours in `Y`, by differences."""
+    distances = np.empty(neighbors.shape)
+    for some in row_slices(X.shape[0]):
+        rows = read_rows(X, some)
+        for j, others in enumerate(neighbors[some].T):
+            distances[some, j] = row_distances(rows, read_rows(Y, others))
     return distances
 
 
-def distances_to_neighbors(
-    X: Any, Y: Any, neighbors: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return the distances of all rows of `X` to their neighbours in `Y`, by differences."""
-    every = np.arange(X.shape[0])
-    columns = [distances_between(X, every, Y, others) for others in neighbors.T]
-    return np.stack(columns, axis=1)
-
-
-def query_parts(n_rows: int) -> Iterator[slice]:
-    """Yield slices of not too many rows."""
-    for first in range(0, n_rows, QUERIES):
-        yield slice(first, first + QUERIES)
-
-
-def rows_of(X: Any, indices: Any) -> Any:
-    """Return some rows, which may be mapped, in memory."""
-    rows = X[indices]
-    return rows if is_sparse(rows) else np.asarray(rows, dtype=working_dtype(X.dtype))
-
-
 def exact_is_slow(X: Any) -> bool:
-    """Return whether there are so many rows that approximate neighbours are worth having."""
+    """Return whether an exact search among these rows takes long."""
     n_rows, n_features = X.shape
-    return n_rows > MOST_EXACT_ROWS and n_features > MOST_TREE_FEATURES and not is_sparse(X)
+    return n_rows > MAX_EXACT_ROWS and n_features > MAX_TREE_FEATURES and not is_sparse(X)
 
 
 def has_approximate() -> bool:
@@ -113,7 +115,7 @@ def has_approximate() -> bool:
 def approximate_rows(
     X: Any, n_neighbors: int, random_state: np.random.RandomState, n_jobs: int | None = None
 ) -> Found:
-    """Return distances and indices of rows of dense `X` that are about the nearest to each row.
+    """Return distances and indices of the approximate nearest rows of each row of a dense `X`.
 
     The rows are divided into lists by K-means, and only the nearest lists are searched. An index
     of -1, at an infinite distance, stands for a neighbour that was not found. The result depends
@@ -123,19 +125,19 @@ def approximate_rows(
 
     n_rows = X.shape[0]
     seed = int(random_state.randint(np.iinfo(np.int32).max))
-    # Each thread looks up its own rows, so that OpenMP needs no threads, which would divide the
-    # rows by their number. The first of them builds the index alone.
+    # Each thread searches for its own rows, and OpenMP uses one thread. Otherwise the result would
+    # depend on the number of threads. The index is built by one thread.
     with ThreadPoolExecutor(
         thread_count(n_jobs), initializer=faiss.omp_set_num_threads, initargs=(1,)
     ) as pool:
         index, to_float32 = pool.submit(_inverted_lists, X, n_neighbors, seed).result()
 
-        def search(part: slice) -> npt.NDArray[np.int64]:
-            found: npt.NDArray[np.int64] = index.search(to_float32(part), n_neighbors + 1)[1]
+        def search(part: slice) -> Indices:
+            found: Indices = index.search(to_float32(part), n_neighbors + 1)[1]
             return found
 
-        indices = np.concatenate(list(pool.map(search, query_parts(n_rows))))
-    # A row is its own neighbour, but among equal rows not always the first.
+        indices = np.concatenate(list(pool.map(search, row_slices(n_rows))))
+    # A row is its own neighbour, but not always the first one if there are equal rows.
     itself = indices == np.arange(n_rows)[:, None]
     itself[~itself.any(axis=1), -1] = True
     others = np.argsort(itself, axis=1, kind="stable")[:, :-1]
@@ -150,8 +152,8 @@ def _inverted_lists(
 ) -> tuple[Any, Callable[[slice], npt.NDArray[np.float32]]]:
     """Return a faiss index of all rows, and a function that returns rows as the index takes them.
 
-    It takes float32. Centered rows keep more of their digits, and squares of scaled ones do not
-    overflow.
+    faiss takes float32. The rows are centered to keep more of their digits, and scaled so that
+    squares do not overflow.
     """
     import faiss
 
@@ -160,19 +162,59 @@ def _inverted_lists(
     n_lists = max(1, min(int(2 * n_rows**0.5), n_rows // (n_neighbors + 1)))
     n_training = min(n_rows, TRAINING_ROWS * n_lists)
     drawn = np.random.RandomState(seed).choice(n_rows, n_training, replace=False)
-    training = rows_of(X, np.sort(drawn)).astype(np.float64)
+    training = read_rows(X, np.sort(drawn)).astype(np.float64)
     offset = training.mean(axis=0)
-    largest = max(float(np.abs(rows_of(X, p) - offset).max()) for p in query_parts(n_rows))
+    largest = max(float(np.abs(read_rows(X, p) - offset).max()) for p in row_slices(n_rows))
     scale = largest or 1.0
 
     def to_float32(part: slice) -> npt.NDArray[np.float32]:
-        return np.asarray((rows_of(X, part) - offset) / scale, dtype=np.float32)
+        return np.asarray((read_rows(X, part) - offset) / scale, dtype=np.float32)
 
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(n_features), n_features, n_lists)
     index.nprobe = LISTS_SEARCHED
     index.cp.seed = seed
-    index.cp.min_points_per_centroid = 1  # else it prints a warning
+    index.cp.min_points_per_centroid = 1  # otherwise it prints a warning
     index.train(((training - offset) / scale).astype(np.float32))
-    for part in query_parts(n_rows):
+    for part in row_slices(n_rows):
         index.add(to_float32(part))
     return index, to_float32
+
+
+def neighbor_graph(
+    distances: Doubles, neighbors: npt.NDArray[np.integer[Any]], scales: Doubles | float | None
+) -> sparse.csr_array:
+    """Return the symmetric affinities W of rows and their neighbours, (N, N) without a diagonal.
+
+    `distances` and `neighbors` are the distances and indices of the nearest other rows of each row;
+    an index of -1 means that there is none.
+
+    Two rows are joined if one of them is a neighbour of the other, with the affinity
+    w = exp(-|x_i - x_j|^2 / (2 s_i s_j)) by the scales s, or 1 if these are None. Rows are not
+    joined if their affinity underflows.
+    """
+    n_rows, n_neighbors = neighbors.shape
+    own = None if scales is None else np.broadcast_to(scales, n_rows)
+    others = None if own is None else own[neighbors]
+    weights = np.exp(log_affinities(distances, None if own is None else own[:, None], others))
+    first = np.repeat(np.arange(n_rows), n_neighbors)
+    joined = (weights > 0).ravel() & (neighbors >= 0).ravel()
+    pairs = (first[joined], neighbors.ravel()[joined])
+    directed = sparse.csr_array((weights.ravel()[joined], pairs), shape=(n_rows, n_rows))
+    graph = sparse.csr_array(directed.maximum(directed.T))
+    graph.sort_indices()
+    return graph
+
+
+def log_affinities(distances: Doubles, own: Any, others: Any) -> Doubles:
+    """Return -d^2 / (2 s_i s_j), or 0 if there are no scales. It is 0 for equal rows.
+
+    It is always finite. A scale is 0 if all neighbours of a row are equal to it.
+    """
+    if own is None:
+        return np.zeros_like(distances)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        squares = np.square(distances / np.sqrt(own) / np.sqrt(others))
+    squares[distances == 0.0] = 0.0
+    return np.asarray(
+        -0.5 * np.minimum(np.nan_to_num(squares, nan=MAX_SQUARED_DISTANCE), MAX_SQUARED_DISTANCE)
+    )

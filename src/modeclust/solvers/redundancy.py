@@ -1,6 +1,7 @@
 """Redundant clusters: pairs of modes with no dip in the density between them."""
 
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -9,33 +10,68 @@ from scipy import sparse
 from modeclust import _core
 from modeclust.data.dataset import Dataset
 from modeclust.data.reading import core_rows
-from modeclust.data.segment_pass import SegmentPass
-from modeclust.solvers.solve import State, inverse_square
+from modeclust.solvers.kmodes import State, inverse_square
 
 # Each mode is compared with this many of its nearest ones.
 N_NEIGHBORS = 8
 # Distances of this many modes to all are held at a time.
 MODES_AT_ONCE = 1024
-# Places along a segment, both ends included.
-N_PLACES = 17
+# Number of points along a segment, both ends included.
+N_POINTS = 17
+
+
+@dataclass
+class SegmentDensities:
+    """The densities at points along each segment."""
+
+    values: npt.NDArray[np.float64]  # (P, G)
+
+    def merge(self, other: "SegmentDensities") -> None:
+        """Add the densities of other rows."""
+        self.values += other.values
+
+
+@dataclass(frozen=True)
+class SegmentPass:
+    """Sum q G(t) over the rows of two clusters at points between their centers."""
+
+    centers: npt.NDArray[np.float64]  # (K, D)
+    pairs: npt.NDArray[np.int64]  # (P, 2)
+    fractions: npt.NDArray[np.float64]  # (G,) the points, from 0 (first) to 1 (second)
+    kernel: int
+    inverse_squared_bandwidth: float
+
+    def run(self, rows: _core.Rows) -> SegmentDensities:
+        """Return the densities of some rows, by the labels that they have."""
+        return SegmentDensities(
+            _core.segment_densities(
+                rows,
+                rows.labels,
+                self.centers,
+                self.pairs,
+                self.fractions,
+                kernel=self.kernel,
+                inverse_squared_bandwidth=self.inverse_squared_bandwidth,
+            )
+        )
 
 
 def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_array:
-    """Return how little the density dips between nearby modes, (K, K) and symmetric.
+    """Return the ratio of dip to peak for pairs of nearby modes, (K, K) and symmetric.
 
-    For two clusters: the lowest density of their pooled rows on the segment between their
-    modes, over the lower of the two densities at its ends. The labels of the rows must be
-    those of `state`. At an infinite bandwidth there is no density, and no ratio.
+    For two clusters, it is the lowest density of the rows of both on the segment between their
+    modes, divided by the lower of the two densities at its ends. The rows must have the labels of
+    `state`. At an infinite bandwidth there is no density, and the matrix is empty.
     """
-    n_clusters = len(state.centroids)
+    n_clusters = len(state.centers)
     occupied = np.flatnonzero(state.nearest >= 0)
     if len(occupied) < 2 or np.isinf(state.bandwidth):
         return sparse.csr_array((n_clusters, n_clusters))
-    pairs = occupied[_nearby_pairs(state.centroids[occupied])]
+    pairs = occupied[_nearby_pairs(state.centers[occupied])]
     pass_ = SegmentPass(
-        state.centroids,
+        state.centers,
         pairs,
-        np.linspace(0.0, 1.0, N_PLACES),
+        np.linspace(0.0, 1.0, N_POINTS),
         kernel,
         inverse_square(state.bandwidth),
     )
@@ -43,9 +79,16 @@ def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_ar
     peaks = np.minimum(densities[:, 0], densities[:, -1])
     lowest = densities.min(axis=1)
     ratios = np.divide(lowest, peaks, out=np.zeros_like(peaks), where=peaks > 0)
-    first, second = pairs.T
-    upper = sparse.coo_array((ratios, (first, second)), shape=(n_clusters, n_clusters))
-    return sparse.csr_array(upper + upper.T)
+    # Both (i, j) and (j, i), in the order of a CSR matrix.
+    pairs, ratios = pairs[ratios > 0], ratios[ratios > 0]
+    rows, columns = np.concatenate([pairs, pairs[:, ::-1]]).T
+    order = np.lexsort((columns, rows))
+    ends = np.bincount(rows, minlength=n_clusters).cumsum()
+    matrix = sparse.csr_array((n_clusters, n_clusters))
+    matrix.data = np.concatenate([ratios, ratios])[order]
+    matrix.indices = columns[order]
+    matrix.indptr = np.concatenate([[0], ends])
+    return matrix
 
 
 def redundant_pairs(ratios: sparse.csr_array, threshold: float) -> list[tuple[int, int]]:
@@ -62,11 +105,11 @@ def representatives(
 ) -> npt.NDArray[np.intp]:
     """Return the largest cluster of each group of redundant ones, in increasing order.
 
-    Any two clusters of a group are one of the `pairs`, of which the first are joined first. A
-    chain of pairs is no group: between the clusters at its ends there may be a dip.
+    In a group, each two clusters are one of the `pairs`, which are joined in their order. A chain
+    of pairs is not a group: there may be a dip between the clusters at its ends.
     """
     redundant = set(pairs)
-    groups = [[k] for k in range(len(counts))]  # of each cluster, one list for all in it
+    groups = [[k] for k in range(len(counts))]  # the group of each cluster, one list for all of it
     for i, j in pairs:
         between = product(groups[i], groups[j])
         if all((min(pair), max(pair)) in redundant for pair in between):
@@ -78,9 +121,9 @@ def representatives(
 
 
 def _nearby_pairs(modes: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-    """Return (P, 2) pairs i < j of which one is among the nearest of the other."""
+    """Return pairs i < j, (P, 2), in which one mode is among the nearest of the other."""
     if len(modes) <= N_NEIGHBORS + 1:
-        return np.stack(np.triu_indices(len(modes), k=1), axis=1)  # each is near all others
+        return np.array(list(combinations(range(len(modes)), 2)), dtype=np.intp)
     rows = core_rows(modes)
     parts = []
     for first in range(0, len(modes), MODES_AT_ONCE):

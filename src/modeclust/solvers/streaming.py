@@ -1,6 +1,6 @@
 r"""K-modes of a stream: of all batches, only sufficient statistics of each cluster are kept.
 
-A profile G is convex, and so lies above its tangents. With the label of a row and the centroid
+A profile G is convex, and so lies above its tangents. With the label of a row and the center
 b as they were when it was read, and w = q g(|x - b|^2 / (sigma s)^2) / s^2 its weight there,
 
     q G(|x - c|^2 / (sigma s)^2)  >=  a constant - w |x - c|^2 (up to one factor for all rows)
@@ -11,8 +11,8 @@ which the sums of a mode step, of w and of w x, describe in full: the sufficient
 A batch is fitted together with these statistics: the objective is L of the batch plus the
 discounted parabolas of all rows before. That is K-modes in which the statistics take part in every
 mode step, as one more block of rows with fixed weights. So `solve` is used as it is, and no
-iteration lowers the objective. Then the batch becomes parabolas too, at the new centroids. Older
-parabolas touch the objective at older centroids; the discount removes their influence.
+iteration lowers the objective. Then the batch becomes parabolas too, at the new centers. Older
+parabolas touch the objective at older centers; the discount removes their influence.
 
 This is stochastic majorisation-minimisation (Mairal, 2013), of which on-line EM (Cappé &
 Moulines, 2009) and on-line K-means, here that of an infinite bandwidth, are other cases.
@@ -20,14 +20,16 @@ Moulines, 2009) and on-line K-means, here that of an infinite bandwidth, are oth
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from modeclust.data.dataset import Dataset
 from modeclust.data.mode_pass import ModePass, ModeSums
-from modeclust.solvers.solve import Centers, State, inverse_square, restate, solve
+from modeclust.io.model_file import is_array
+from modeclust.solvers.kmodes import Centers, State, inverse_square, restate, solve
+from modeclust.solvers.options import SolverOptions
 
 # The statistics of n rows are multiplied by (n / (n + m))^DISCOUNT when m more come. After n rows,
 # an initial error has shrunk by n^(-(1 + DISCOUNT) (1 - r)), where r < 1 is the factor of one mode
@@ -42,11 +44,27 @@ NEGLIGIBLE_MASS = 1e-250
 class SufficientStatistics:
     """The discounted sums of all rows seen; `ModeSums` explains mass and reference."""
 
-    centers: Centers  # (K, D) the sum of weight x over the mass; the centroid where that is 0
+    centers: Centers  # (K, D) the sum of weight x over the mass; the center where that is 0
     mass: npt.NDArray[np.float64]  # (K,)
     reference: npt.NDArray[np.float64]  # (K,)
     weight: float  # sum of q of all rows, not discounted
     scale: float = 1.0  # the local scale that counts as 1 in these sums
+
+    def __post_init__(self) -> None:
+        centers, mass, reference = self.centers, self.mass, self.reference
+        numbers: list[Any] = [self.weight, self.scale]
+        is_right = (
+            is_array(centers, "f", None, None)
+            and is_array(mass, "f", len(centers))
+            and is_array(reference, "f", len(centers))
+            and bool(np.isfinite(centers).all() and np.isfinite(mass).all())
+            and bool((mass >= 0).all() and (reference >= 0).all())
+            and all(isinstance(value, float) and 0 < value < np.inf for value in numbers)
+        )
+        if not is_right:
+            raise ValueError(
+                "sufficient statistics must be finite sums >= 0 of the same number of clusters"
+            )
 
     def discounted(self, weight: float, half_life: float) -> Self:
         """Return the statistics as they count when rows of this total weight follow."""
@@ -80,38 +98,32 @@ class DatasetWithStatistics:
 
 def update(
     dataset: Dataset,
-    weight: float,
     statistics: SufficientStatistics,
     bandwidth: float,
+    options: SolverOptions,
     *,
-    kernel: int,
     half_life: float,
-    max_iter: int,
-    mean_shift_iter: int,
-    tol: float,
 ) -> tuple[State, SufficientStatistics]:
-    """Fit a batch of rows, of this total weight, together with the statistics of earlier rows.
+    """Fit a batch of rows together with the statistics of the earlier rows.
 
-    Returns the state that a pass over the batch alone measures at the new centroids, and the
-    statistics with the batch included.
+    There are at most `options.path_iter` iterations. Returns the state of a pass over the batch
+    alone at the new centers, and the statistics with the batch included.
     """
+    weight, kernel = dataset.total_weight, options.kernel
     sums = statistics.discounted(weight, half_life).sums(kernel)
     state = solve(
         DatasetWithStatistics(sums, dataset),
         statistics.centers,
         bandwidth,
-        kernel=kernel,
-        max_iter=max_iter,
-        mean_shift_iter=mean_shift_iter,
-        tol=tol,
+        replace(options, max_iter=options.path_iter),
     )
-    batch = dataset.run(ModePass(state.centroids, kernel, inverse_square(bandwidth)))
+    batch = dataset.run(ModePass(state.centers, kernel, inverse_square(bandwidth)))
     sums.merge(batch)
     updated = replace(
         statistics,
-        centers=sums.moved(state.centroids),
+        centers=sums.moved(state.centers),
         mass=sums.mass,
         reference=sums.reference,
         weight=statistics.weight + weight,
     )
-    return restate(state, state.centroids, batch), updated
+    return restate(state, state.centers, batch), updated

@@ -10,8 +10,7 @@ import numpy as np
 
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.files import TableError, listed, quoted, reading
-from modeclust.data.dask.chunks import is_dask
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 
 BLOCK_VALUES = 2**22
 MAX_NAMES_TO_SUGGEST_FROM = 10_000

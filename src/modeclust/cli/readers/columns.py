@@ -10,9 +10,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.cli.readers.files import TableError, quoted
-from modeclust.data.dask.chunks import is_dask
 from modeclust.data.machine import exceeds_share
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 
 MISSING_VALUES = ("", "?", "na", "n/a", "nan", "none", "null")
 MAX_COLUMNS = 2**24  # every column has a name in memory

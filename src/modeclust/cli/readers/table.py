@@ -34,9 +34,8 @@ from modeclust.cli.readers.files import (
     split_container,
 )
 from modeclust.cli.readers.parquet_files import ParquetChunks, ParquetScan, read_ipc, scan_parquet
-from modeclust.data.dask.chunks import is_dask
 from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 from modeclust.io.atomic import shown
 
 Columns = FrameColumns | ArrayColumns

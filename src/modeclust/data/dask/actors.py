@@ -2,7 +2,7 @@
 
 A task costs the scheduler milliseconds, and a pass may take no longer than that. So a pass is one
 call to the first actor. It forwards the call to other actors, and the partial sums return the same
-way. They are merged in the pairs of `chunks.merge`, wherever the chunks are: the bits are the same.
+way. They are merged in the pairs of `tasks.merge`, wherever the chunks are: the bits are the same.
 If neighbouring chunks are on the same worker, few partial sums have to be sent.
 
 Everything that an actor holds can be recomputed. If one is lost, the call raises an error.
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 from modeclust.data.dask.chunk import Chunk, LabelVersion, run_pass
-from modeclust.data.dask.chunks import FAN_IN, merge, runs
+from modeclust.data.dask.tasks import FAN_IN, merge, runs
 
 # Seconds between checks that actors that have not answered still exist.
 POLL_SECONDS = 2.0

@@ -5,6 +5,7 @@ request carries a `LabelVersion`, and a process without that version recomputes 
 """
 
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -12,15 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust import _core
-from modeclust.data.dataset import pass_assigns
+from modeclust.data.dataset import Part, pass_assigns
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
+from modeclust.data.reading import Doubles, Floats, Indices
 from modeclust.data.sample import Sample
 from modeclust.kernels import GAUSSIAN
-
-Doubles = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.int64]
 
 # A process keeps the labels of at most this many fits.
 MAX_FITS = 4
@@ -29,11 +28,11 @@ _lock = Lock()
 
 
 class LabelVersion(NamedTuple):
-    """Identifies the current labels of the rows: those of the nearest centroids."""
+    """Identifies the current labels of the rows: those of the nearest centers."""
 
     fit_id: str
     number: int  # passes so far that assigned labels
-    centroids: Doubles | None
+    centers: Doubles | None
 
 
 class Chunk(NamedTuple):
@@ -52,9 +51,9 @@ class Chunk(NamedTuple):
         columns: Any = (None if c is None else np.asarray(c, np.float64) for c in (weight, scale))
         return cls(X, *columns, *others)
 
-    def scaled(self, scale: Doubles) -> "Chunk":
+    def scaled(self, scale: Doubles | None) -> "Chunk":
         """Return the chunk with other local scales."""
-        return self._replace(scale=np.asarray(scale, np.float64))
+        return self._replace(scale=None if scale is None else np.asarray(scale, np.float64))
 
     def open(self, rows: _core.Rows | None = None) -> MemoryDataset:
         """Return a dataset of these rows."""
@@ -68,14 +67,18 @@ class Chunk(NamedTuple):
             rows=rows,
         )
 
-    def present(self) -> Sample:
-        """Return the rows of positive weight with their weights."""
-        if self.weight is None:
-            return Sample(self.X, np.ones(self.X.shape[0]))
-        present = np.flatnonzero(self.weight)
-        if len(present) == len(self.weight):
-            return Sample(self.X, self.weight)
-        return Sample(self.X[present], self.weight[present])
+    def present(self) -> Indices:
+        """Return the indices of the rows of positive weight."""
+        return np.arange(self.X.shape[0]) if self.weight is None else np.flatnonzero(self.weight)
+
+    def part(self, are_counts: bool) -> Part:
+        """Return the rows of positive weight; weights that are counts are repetitions."""
+        present = self.present()
+        X = self.X if len(present) == self.X.shape[0] else self.X[present]
+        counts = np.ones(len(present))
+        if are_counts and self.weight is not None:
+            counts = self.weight[present]
+        return Part(X, counts, self.first_row + present, n_jobs=1)
 
 
 def run_pass(chunk: Chunk, job: tuple[Any, LabelVersion]) -> Any:
@@ -97,9 +100,9 @@ def _open_with_labels(
     if number == labels.number:
         return chunk.open(rows)
     dataset = chunk.open()
-    if labels.centroids is not None:
-        mode_pass: Any = ModePass(labels.centroids, GAUSSIAN, inverse_squared_bandwidth=0.0)
-        dataset.run(MeanPass(labels.centroids) if for_means else mode_pass)
+    if labels.centers is not None:
+        mode_pass: Any = ModePass(labels.centers, GAUSSIAN, inverse_squared_bandwidth=0.0)
+        dataset.run(MeanPass(labels.centers) if for_means else mode_pass)
     return dataset
 
 
@@ -125,15 +128,47 @@ def labels_at(chunk: Chunk, indices: Indices, labels: LabelVersion) -> npt.NDArr
     return found
 
 
+def distances(chunk: Chunk, centers: Doubles) -> Floats:
+    """Return the distance of each row of the chunk to each center."""
+    return chunk.open().distances(centers)
+
+
+def weights_at(chunk: Chunk, indices: Indices) -> Doubles:
+    """Return the weights of the rows at `indices` of the chunk."""
+    return np.ones(len(indices)) if chunk.weight is None else chunk.weight[indices]
+
+
 def take(chunk: Chunk, indices: Indices) -> Sample:
     """Return the rows at `indices` of the chunk."""
     return chunk.open().take(indices)
 
 
-def take_present(chunk: Chunk, indices: Indices) -> Sample:
-    """Return the rows at `indices` among those of positive weight."""
-    X, weight = chunk.present()
-    return Sample(X[indices], weight[indices])
+def present_at(chunk: Chunk, indices: Indices) -> Indices:
+    """Return indices in the dataset for indices among the rows of positive weight."""
+    return chunk.first_row + chunk.present()[indices]
+
+
+def on_part(chunk: Chunk, are_counts: bool, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function of the rows of positive weight."""
+    return function(chunk.part(are_counts), *arguments)
+
+
+def column(
+    chunk: Chunk, are_counts: bool, function: Callable[..., Doubles], *arguments: Any
+) -> Doubles:
+    """Return one number for each row by a function; -1 for rows of weight 0."""
+    out = np.full(chunk.X.shape[0], -1.0)
+    part = chunk.part(are_counts)
+    if len(part.counts):
+        out[chunk.present()] = function(part, *arguments)
+    return out
+
+
+def fill(chunk: Chunk, values: Doubles) -> Doubles:
+    """Return one number for each row: `values` for those of positive weight, 1 for others."""
+    out = np.ones(chunk.X.shape[0])
+    out[chunk.present()] = values
+    return out
 
 
 def distinct(chunk: Chunk) -> Sample:

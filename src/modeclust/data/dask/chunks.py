@@ -1,132 +1,18 @@
-"""The chunks of a Dask collection: their statistics, and how tasks on them are run and merged.
+"""The chunks of a Dask collection: how they are checked, and their statistics."""
 
-Dask is imported where it is used. Tasks run on the current scheduler. Results are merged on the
-workers, in the order of the chunks and always in the same tree.
-"""
-
-import copy
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
-from uuid import uuid4
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.dataset import P
-from modeclust.data.reading import is_sparse
+from modeclust._sklearn import check_feature_names, check_n_features
+from modeclust.data.dask.tasks import computed, current_client, merged, on_workers, sent
+from modeclust.data.reading import Doubles, is_dask, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
-
-T = TypeVar("T")
-Doubles = npt.NDArray[np.float64]
-
-# Number of results that one task merges, in pairs: a power of 2.
-FAN_IN = 8
-
-
-def is_dask(X: Any) -> bool:
-    """Return whether `X` is a Dask collection."""
-    return hasattr(X, "__dask_graph__")
-
-
-def on_workers(function: Callable[..., Any], *arguments: Any, worker: str | None = None) -> Any:
-    """Return a task that calls a function; equal tasks are not merged into one.
-
-    It prefers the given worker.
-    """
-    from dask import annotate, delayed
-
-    if worker is None:
-        return delayed(function, pure=False)(*arguments)
-    with annotate(workers=[worker], allow_other_workers=True):
-        return delayed(function, pure=False)(*arguments)
-
-
-def sent(value: Any) -> Any:
-    """Return a task whose result is `value`: it is sent once, not with each task."""
-    from dask import delayed
-
-    return delayed(value, name=f"modeclust-{uuid4().hex}", traverse=False)
-
-
-def computed(*tasks: Any) -> tuple[Any, ...]:
-    """Return the results of tasks."""
-    from dask import compute
-
-    client, lost = current_client(), None
-    if client is None or client.status == "running":
-        try:
-            results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
-            return results
-        except Exception as error:
-            if client is None or client.status == "running":
-                raise
-            lost = error
-    raise ConnectionError(
-        f"The connection to the Dask scheduler at {client.scheduler.address} was lost, and the fit "
-        "with it; where it has a checkpoint, the same call goes on from there."
-    ) from lost
-
-
-def persisted(tasks: Sequence[Any]) -> list[Any]:
-    """Compute the tasks, and keep their results on the workers."""
-    from dask import persist
-
-    return list(persist(*tasks, optimize_graph=False, traverse=False))
-
-
-def current_client() -> Any:
-    """Return the client of the current cluster, or None if Dask runs in this process."""
-    if "distributed" not in sys.modules:
-        return None
-    from distributed import default_client
-
-    try:
-        return default_client()
-    except ValueError:
-        return None
-
-
-def merged(tasks: Sequence[Any]) -> Any:
-    """Return the results of `tasks`, merged on the workers as by `merge`."""
-    level = list(tasks)
-    while len(level) > 1:
-        level = [on_workers(merge, *run) for run in runs(level, FAN_IN)]
-    (result,) = computed(*level)
-    return result
-
-
-def runs(items: Sequence[T], length: int) -> list[Sequence[T]]:
-    """Split items into runs of the given length; the last may be shorter."""
-    return [items[first : first + length] for first in range(0, len(items), length)]
-
-
-def merge(*partial_sums: P) -> P:
-    """Merge neighbours in pairs, level by level, until one is left.
-
-    The inputs are copied: if a worker is lost, the task may run again.
-    """
-    level = list(copy.deepcopy(partial_sums))
-    while len(level) > 1:
-        for first, *second in runs(level, 2):
-            for other in second:
-                first.merge(other)
-        level = level[::2]
-    return level[0]
-
-
-def in_task() -> bool:
-    """Return whether this code runs inside a task, on a thread of a worker."""
-    from distributed import get_worker
-
-    try:
-        get_worker()
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass
@@ -159,7 +45,7 @@ def chunk_stats(part: Any) -> ChunkStats:
     values = part.data if is_sparse(part) else np.asarray(part)
     n_rows, n_features = part.shape
     if values.dtype.kind not in "fiub":
-        values = values.astype(np.float64)  # or an error that says what it is
+        values = values.astype(np.float64)  # or an error
     finite = np.isfinite(values)
     lowest, highest = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     if n_rows and finite.all():
@@ -205,7 +91,7 @@ def _describe(part: Any) -> tuple[float, float, float, int, bool]:
     values = np.asarray(part, dtype=np.float64)
     if not len(values):
         return np.inf, -np.inf, 0.0, 0, True
-    # NaN comes through.
+    # NaN is found by the caller: it is in the sum.
     is_whole = bool(np.all(values == np.round(values)))
     return values.min(), values.max(), values.sum(), int(np.sum(values > 0)), is_whole
 
@@ -265,3 +151,113 @@ def _prepare(part: Any, rescaling: Rescaling, dtype: np.dtype[Any]) -> Any:
     else:
         part = np.ascontiguousarray(part, dtype=dtype)
     return rescaling.to_internal(part)
+
+
+def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:
+    """Return the checked rows of a Dask array or frame."""
+    array = as_array(X, estimator=estimator, reset=reset)
+    parts = list(array.to_delayed().ravel())
+    try:
+        stats = merged([on_workers(chunk_stats, part) for part in parts])
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"X must hold numbers: {error}") from error
+    for wrong, name in ((stats.has_nan, "NaN"), (stats.has_inf, "infinity")):
+        if wrong:
+            raise ValueError(f"Input X contains {name}.")
+    n_rows, n_features = sum(stats.lengths), array.shape[1]
+    for n, least, what in ((n_rows, min_rows, "sample"), (n_features, 1, "feature")):
+        if n < least:
+            raise ValueError(
+                f"Found array with {n} {what}(s) (shape={(n_rows, n_features)}) while a minimum "
+                f"of {least} is required."
+            )
+    return Chunks(array, parts, n_features, working_dtype(array.dtype), stats)
+
+
+def as_array(X: Any, *, estimator: Any = None, reset: bool = True) -> Any:
+    """Return a Dask array or frame as an array whose chunks have whole rows."""
+    from dask.array import Array
+
+    meta = getattr(X, "_meta", None)
+    if hasattr(type(X), "to_dask_array"):
+        X = _numbers(X).to_dask_array()
+    elif not isinstance(X, Array):
+        raise TypeError(f"X must be a Dask array or frame, got a {type(X).__name__}.")
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data, e.g. by "
+            "X.reshape(-1, 1) if it has a single feature."
+        )
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must hold numbers, got a Dask collection of dtype {X.dtype}.")
+    if np.isnan(X.shape[1]):
+        raise ValueError(
+            f"X must have a known number of columns, got chunks of shape {X.chunks}; call "
+            "X.compute_chunk_sizes() first."
+        )
+    if estimator is not None:
+        check_feature_names(estimator, meta, reset=reset)
+        check_n_features(estimator, X, reset=reset)
+    if np.isnan(X.shape[0]):
+        X = X.compute_chunk_sizes()
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def _numbers(frame: Any) -> Any:
+    """Return a frame with columns of NumPy numbers; raise an error for other columns."""
+    from pandas.api.types import is_numeric_dtype
+
+    kinds = dict(frame._meta.dtypes) if frame.ndim == 2 else {}
+    if other := [name for name, kind in kinds.items() if not is_numeric_dtype(kind)]:
+        raise ValueError(
+            f"X must hold numbers, but column {other[0]!r} does not; leave it out, or encode it as "
+            "numbers."
+        )
+    # Booleans among numbers, nullable numbers and Arrow numbers would become objects.
+    are_numeric = all(isinstance(kind, np.dtype) and kind.kind in "fiu" for kind in kinds.values())
+    return frame if are_numeric else frame.astype(float)
+
+
+def map_rows(
+    array: Any, function: Callable[[Any], Any], dtype: np.dtype[Any], n_columns: int | None = None
+) -> Any:
+    """Return a lazy array of the results of a function of rows; None is for one number per row."""
+    if n_columns is None:
+        empty = np.empty(0, dtype=dtype)
+        return array.map_blocks(_of_chunk, function, empty, drop_axis=1, meta=empty)
+    empty = np.empty((0, n_columns), dtype=dtype)
+    chunks = (array.chunks[0], (n_columns,))
+    return array.map_blocks(_of_chunk, function, empty, chunks=chunks, meta=empty)
+
+
+def _of_chunk(part: Any, function: Callable[[Any], Any], empty: Any) -> Any:
+    """Return the result of a function for the rows of a chunk, which may have none."""
+    return function(part) if part.shape[0] else empty
+
+
+def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
+    """Return one finite number for each row as a column in the same chunks."""
+    if values is None:
+        return None
+    n_rows = chunks.shape[0]
+    if not is_dask(values):
+        values = np.asarray(values, dtype=np.float64)
+        if values.ndim == 0:
+            values = np.full(n_rows, values)
+    elif hasattr(values, "to_dask_array"):
+        values = values.to_dask_array()
+    if values.ndim == 1 and np.isnan(values.shape[0]):
+        values = values.compute_chunk_sizes()
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name}.shape == {values.shape}, expected {(n_rows,)}, one value for each row of X."
+        )
+    lengths = chunks.stats.lengths
+    if isinstance(values, np.ndarray):
+        parts = np.split(values, np.cumsum(lengths)[:-1])
+    else:
+        parts = list(values.rechunk((tuple(lengths),)).to_delayed())
+    column = Column.of(parts)
+    if not np.isfinite(column.total):
+        raise ValueError(f"Input {name} contains NaN or infinity.")
+    return column

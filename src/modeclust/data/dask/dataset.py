@@ -5,9 +5,12 @@ A pass is one task per chunk. If a cluster keeps the chunks in memory, actors on
 the same bits.
 """
 
+import copy
+import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import groupby
 from typing import Any, Self
 from uuid import uuid4
 
@@ -18,10 +21,9 @@ from sklearn.utils.random import sample_without_replacement
 
 from modeclust.data.dask import chunk as on_chunk
 from modeclust.data.dask.actors import ChunkActors
-from modeclust.data.dask.chunk import Chunk, Indices, LabelVersion
-from modeclust.data.dask.chunks import (
-    Chunks,
-    Column,
+from modeclust.data.dask.chunk import Chunk, LabelVersion
+from modeclust.data.dask.chunks import Chunks, Column
+from modeclust.data.dask.tasks import (
     computed,
     current_client,
     in_task,
@@ -32,16 +34,17 @@ from modeclust.data.dask.chunks import (
 )
 from modeclust.data.dataset import P, Pass, pass_assigns
 from modeclust.data.machine import memory
-from modeclust.data.reading import is_sparse
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import Doubles, Floats, Indices, is_sparse, row_slices
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
-
-Doubles = npt.NDArray[np.float64]
 
 logger = logging.getLogger(__name__)
 
 # Chunks are kept in memory where they take at most this share of it.
 SHARE_OF_MEMORY = 0.5
+# The lengths of all chunks are listed in at most this many characters.
+MAX_LOCATION = 60
 # After this many failures of the actors, passes run as tasks only.
 MAX_FAILURES = 5
 
@@ -51,6 +54,8 @@ class DaskDataset:
 
     Use it as a context manager: at its end, the workers drop the labels and bounds of the fit.
     """
+
+    stores_labels = False
 
     def __init__(
         self,
@@ -64,6 +69,7 @@ class DaskDataset:
         self.n_rows, self.n_features = chunks.shape
         self.dtype = chunks.dtype
         self.is_sparse = chunks.stats.is_sparse
+        self.location = f"Dask chunks ({_describe_lengths(chunks.stats.lengths)})"
         self.weight = weight
         self.scale = scale
         self._lengths = np.array(chunks.stats.lengths)
@@ -99,7 +105,7 @@ class DaskDataset:
 
     def set_relative_scale(self, scale: Column) -> float:
         """Set the local scales, divided by their weighted mean, and return that mean."""
-        mean = self.mean(scale)
+        mean = self._mean(scale)
         self.scale = scale.over(mean)
         pairs = zip(self._chunks, self.scale.parts, strict=True)
         self._chunks = self._kept(on_workers(Chunk.scaled, *pair) for pair in pairs)
@@ -111,8 +117,8 @@ class DaskDataset:
         result: P = self._run((pass_, self._label_version))
         if pass_assigns(pass_):
             fit_id, number, _ = self._label_version
-            centroids = pass_.centroids  # type: ignore[attr-defined]
-            self._label_version = LabelVersion(fit_id, number + 1, centroids)
+            centers = pass_.centers  # type: ignore[attr-defined]
+            self._label_version = LabelVersion(fit_id, number + 1, centers)
         return result
 
     def _run(self, job: tuple[Any, LabelVersion]) -> Any:
@@ -153,32 +159,45 @@ class DaskDataset:
         found = self._at(on_chunk.labels_at, indices, sent(self._label_version))
         return np.concatenate([np.empty(0, np.int32), *found])[_ranks(indices)]
 
+    def weights_at(self, indices: Indices) -> Doubles:
+        """Return the weights of the rows at `indices`."""
+        if self.weight is None:
+            return np.ones(len(indices))
+        return np.concatenate(self._at(on_chunk.weights_at, indices))[_ranks(indices)]
+
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
         together = joined(self._at(on_chunk.take, indices))
         order = _ranks(indices)
         return Sample(together.X[order], together.weight[order])
 
-    def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
-        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
-        return self.take_present(self.draw(n_rows, rng))
+    def distances(self, centers: Doubles) -> Floats:
+        """Return the distance of each row to each center, (n_rows, K)."""
+        shared = sent(centers)
+        tasks = (self.task(n, on_chunk.distances, shared) for n in self.occupied)
+        return np.concatenate(computed(*tasks))
 
-    def draw(self, n_rows: int, rng: np.random.RandomState) -> dict[int, Indices]:
-        """Draw a sample: indices among the rows of positive weight, by chunk number."""
+    def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
+        """Draw rows of positive weight without replacement; return the indices of all if fewer."""
         counts = self._lengths if self.weight is None else self.weight.n_positive
         n_present = int(counts.sum())
         chosen = np.arange(n_present)
         if n_rows < n_present:
             chosen = np.sort(sample_without_replacement(n_present, n_rows, random_state=rng))
+        if n_present == self.n_rows:
+            return chosen
         ends = np.cumsum(counts)
         number = np.searchsorted(ends, chosen, side="right")
         within = chosen - (ends - counts)[number]
-        return {n: within[number == n] for n in np.unique(number).tolist()}
+        tasks = (
+            self.task(n, on_chunk.present_at, within[number == n])
+            for n in np.unique(number).tolist()
+        )
+        return np.concatenate(computed(*tasks))
 
-    def take_present(self, drawn: dict[int, Indices]) -> Sample:
-        """Return the rows that `draw` chose."""
-        tasks = (self.task(n, on_chunk.take_present, indices) for n, indices in drawn.items())
-        return joined(computed(*tasks))
+    def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
+        """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
+        return self.take(self.draw(n_rows, rng))
 
     def distinct(self) -> Sample:
         """Return each distinct row once, with the total weight of its copies."""
@@ -186,15 +205,61 @@ class DaskDataset:
             computed(*(self.task(n, on_chunk.distinct) for n in self.occupied))
         ).distinct()
 
-    def gather(self) -> Sample:
-        """Return all rows; for small data only."""
-        return self.take(np.arange(self.n_rows))
+    def present(self, n_gathered: int) -> "MemoryDataset | DaskDataset":
+        """Return the rows of positive weight as a dataset without local scales.
 
-    def split(self, values: Doubles) -> list[Doubles]:
-        """Split an array with one number per row by chunks."""
-        return np.split(values, self._firsts[1:])
+        Up to `n_gathered` rows are copied into memory. Of more rows, those of weight 0 remain.
+        """
+        if self.n_rows <= n_gathered:
+            sample = self.sample(self.n_rows, np.random.RandomState(0))
+            weight = None if self.weight is None else sample.weight
+            return MemoryDataset(sample.X, weight=weight, n_jobs=1)
+        if self.scale is None:
+            return self
+        unscaled = copy.copy(self)
+        unscaled.scale = None
+        unscaled._actors = None
+        unscaled._chunks = [on_workers(Chunk.scaled, chunk, None) for chunk in self._chunks]
+        unscaled._label_version = LabelVersion(uuid4().hex, 0, None)
+        unscaled._keeps = False
+        return unscaled
 
-    def mean(self, column: Column) -> float:
+    def from_present(self, column: Doubles | Column) -> Column:
+        """Return a column of `present` as a column of this dataset; other rows get 1."""
+        if isinstance(column, Column):
+            return column
+        counts = self._lengths if self.weight is None else self.weight.n_positive
+        parts = np.split(column, np.cumsum(counts)[:-1])
+        return Column.of([self.task(n, on_chunk.fill, part) for n, part in enumerate(parts)])
+
+    def read_parts(self, indices: Indices) -> list[Any]:
+        """Return the rows at `indices` in parts, which may be iterated over repeatedly."""
+        rows = self.take(indices).X
+        return [rows[some] for some in row_slices(len(indices))]
+
+    def merge_parts(self, function: Callable[..., P], *arguments: Any) -> P:
+        """Return the merged results of ``function(part, *arguments)``, for `Part` after `Part`."""
+        shared = [sent(argument) for argument in (self.weights_are_counts, function, *arguments)]
+        result: P = merged([self.task(n, on_chunk.on_part, *shared) for n in self.occupied])
+        return result
+
+    def column(self, function: Callable[..., Doubles], *arguments: Any) -> list[Any]:
+        """Return the column of the results of ``function(part, *arguments)``.
+
+        It is kept in memory on the workers: it is used several times, and takes long to compute.
+        """
+        shared = [sent(argument) for argument in (self.weights_are_counts, function, *arguments)]
+        return persisted([self.task(n, on_chunk.column, *shared) for n in range(self.n_chunks)])
+
+    def relative_column(self, column: list[Any], zero: float) -> Column:
+        """Return a column divided by its weighted mean; see `Dataset`."""
+        least = min(computed(*(on_workers(_least_above, part, zero) for part in column)))
+        if np.isinf(least):
+            return Column.of(np.split(np.ones(self.n_rows), self._firsts[1:]))
+        mean = self._mean(Column.of([on_workers(np.maximum, part, least) for part in column]))
+        return Column.of([on_workers(_relative, part, least, mean) for part in column])
+
+    def _mean(self, column: Column) -> float:
         """Return the weighted mean of a column."""
         parts = enumerate(column.parts)
         sums = computed(*(self.task(n, on_chunk.weighted_sum, part) for n, part in parts))
@@ -207,11 +272,21 @@ class DaskDataset:
         return float(self.n_rows) if self.weight is None else self.weight.total
 
     @property
+    def n_present(self) -> int:
+        """The number of rows of positive weight."""
+        return self.n_rows if self.weight is None else int(self.weight.n_positive.sum())
+
+    @property
     def n_counted(self) -> float:
         """The number of rows of positive weight; integer weights count as repetitions."""
-        if self.weight is None:
-            return float(self.n_rows)
-        return self.weight.total if self.weight.is_whole else float(self.weight.n_positive.sum())
+        if self.weight is not None and self.weights_are_counts:
+            return self.weight.total
+        return float(self.n_present)
+
+    @property
+    def weights_are_counts(self) -> bool:
+        """Whether all weights are integers, which stand for repeated rows."""
+        return self.weight is None or self.weight.is_whole
 
     @property
     def occupied(self) -> list[int]:
@@ -254,6 +329,23 @@ def joined(samples: Sequence[Sample]) -> Sample:
     if is_sparse(samples[0].X):
         return Sample(sparse.csr_array(sparse.vstack([s.X for s in samples], format="csr")), weight)
     return Sample(np.concatenate([sample.X for sample in samples]), weight)
+
+
+def _describe_lengths(lengths: Sequence[int]) -> str:
+    """Return the lengths of chunks as text, which is the same only for the same lengths."""
+    text = ", ".join(f"{len(list(run))} of {length}" for length, run in groupby(lengths))
+    if len(text) <= MAX_LOCATION:
+        return text
+    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()[:16]
+    return f"{len(lengths)} of {min(lengths)} to {max(lengths)}, of digest {digest}"
+
+
+def _least_above(values: Doubles, zero: float) -> float:
+    return float(np.min(values, initial=np.inf, where=values > zero))
+
+
+def _relative(values: Doubles, least: float, mean: float) -> Doubles:
+    return np.where(values < 0, 1.0, np.maximum(values, least) / mean)
 
 
 def memory_for_chunks() -> float:

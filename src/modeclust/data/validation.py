@@ -1,70 +1,31 @@
-"""What users may pass, checked before any work is done."""
+"""Checks of the rows, weights and scales that users pass, before any computation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, validate_data
+from sklearn.utils.validation import validate_data
 
-from modeclust.dask_input import check_chunks, check_column
-from modeclust.data.dask.chunks import Chunks, Column, is_dask
-from modeclust.data.reading import is_sparse
+from modeclust._sklearn import check_sample_weight
+from modeclust.data.dask.chunks import Chunks, Column, check_chunks, check_column
+from modeclust.data.reading import Doubles, is_dask, is_sparse
+from modeclust.data.rescaling import Rescaling
 from modeclust.io.atomic import in_a_line
-from modeclust.kernels import KERNELS
-from modeclust.solvers.bandwidth import RULES, parse_rule
-
-Doubles = npt.NDArray[np.float64]
 
 LARGEST_SCALE_RATIO = 1e50
-ROUNDING = 1e-10
-# Of what is multiplied and summed.
+# Affinities are symmetric up to this relative difference.
+SYMMETRY_TOLERANCE = 1e-10
+# Centers are almost 0 if they are smaller than the bandwidth by this factor.
+VANISHING = 1e100
+# Limits of numbers that are multiplied and summed.
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-class BandwidthRule(StrOptions):
-    """The names of the rules for bandwidths, and parts of them such as "knn/3"."""
-
-    def __init__(self) -> None:
-        super().__init__(set(RULES))
-
-    def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether `val` is a rule or a part of one."""
-        try:
-            return isinstance(val, str) and bool(parse_rule(val))
-        except ValueError:
-            return False
-
-    def __str__(self) -> str:
-        return f"{super().__str__()} or a part of one of them such as 'knn/3'"
-
-
-POSITIVE = Interval(Real, 0, None, closed="right")
-FINITE = Interval(Real, 0, None, closed="neither")
-COUNT = Interval(Integral, 1, None, closed="left")
-# Of the parameters that estimators and functions share.
-CONSTRAINTS: dict[str, list[Any]] = {
-    "n_clusters": [COUNT],
-    "kernel": [StrOptions(set(KERNELS))],
-    "path_iter": [COUNT],
-    "max_iter": [COUNT],
-    "mean_shift_iter": [COUNT],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-    "n_init": [COUNT],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
-    "store_labels": ["boolean", StrOptions({"auto"})],
-}
-
-
 def check_n_jobs(n_jobs: int | None) -> None:
-    """Refuse 0 threads."""
+    """Raise an error for 0 threads."""
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0; pass None or -1 for all cores.")
 
@@ -79,9 +40,9 @@ def check_rows(
 ) -> Any:
     """Return `X` as float32 or float64 rows in C order, or as CSR in canonical form.
 
-    A memory-mapped array is checked but returned as it is, so that it need not fit in memory. A
-    Dask collection is returned as `Chunks`, if they may be `chunked`. With an `estimator`, its
-    feature names and their number are set, or compared.
+    A memory-mapped array is checked and returned unchanged, so it need not fit in memory. A Dask
+    collection is returned as `Chunks` if `chunked`. If `estimator` is given, its feature names and
+    their number are set, or compared if not `reset`.
     """
     if is_dask(X):
         if not chunked:
@@ -98,9 +59,9 @@ def check_rows(
         "order": None if mapped else "C",
         "ensure_min_samples": min_rows,
     }
-    _refuse_times(X)
-    # The sum of numbers at both ends of the range is none.
-    with np.errstate(invalid="ignore"), _blamed_on_a_column(X):
+    _check_no_times(X)
+    # The check for NaN adds all numbers, and the sum of huge ones is not a number.
+    with np.errstate(invalid="ignore"), _naming_column(X):
         if estimator is None:
             checked = check_array(X, input_name="X", **options)
         else:
@@ -112,20 +73,20 @@ def check_rows(
 
 
 def _columns(X: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the columns of a pandas or polars frame, each with its name; none of anything else."""
+    """Yield the names and columns of a pandas or polars frame; nothing for anything else."""
     if hasattr(X, "iloc") and X.ndim == 2:
         yield from X.items()
     elif hasattr(X, "iter_columns"):
         yield from ((column.name, column) for column in X.iter_columns())
 
 
-def _refuse_times(X: Any) -> None:
-    """Refuse dates and times, which would become the number of ticks since 1970."""
+def _check_no_times(X: Any) -> None:
+    """Raise an error for dates and times, which NumPy would convert to ticks since 1970."""
     for name, column in _columns(X):
-        # Of polars it takes a value to know.
+        # The type of a polars column is known by its values.
         kind = getattr(column.dtype, "kind", None) or np.asarray(column.head(1)).dtype.kind
         if kind in "mM":
-            raise _no_numbers(name, "it holds dates or times")
+            raise _not_numbers(name, "it holds dates or times")
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(
             f"X must hold numbers, got dates or times ({X.dtype}); pass numbers, such as days."
@@ -133,8 +94,8 @@ def _refuse_times(X: Any) -> None:
 
 
 @contextmanager
-def _blamed_on_a_column(X: Any) -> Iterator[None]:
-    """Give errors about what is no number the name of its column, where X is a frame."""
+def _naming_column(X: Any) -> Iterator[None]:
+    """Add the name of the column to errors about values that are not numbers, if X is a frame."""
     try:
         yield
     except (TypeError, ValueError):
@@ -147,11 +108,11 @@ def _blamed_on_a_column(X: Any) -> Iterator[None]:
                     ensure_min_samples=0,
                 )
             except (TypeError, ValueError) as error:
-                raise _no_numbers(name, in_a_line(error)) from error
+                raise _not_numbers(name, in_a_line(error)) from error
         raise
 
 
-def _no_numbers(name: Any, reason: str) -> ValueError:
+def _not_numbers(name: Any, reason: str) -> ValueError:
     return ValueError(
         f"X must hold numbers, but column {name!r} does not: {reason}. Leave it out, or encode it "
         "as numbers."
@@ -160,7 +121,7 @@ def _no_numbers(name: Any, reason: str) -> ValueError:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Give errors about an argument its name, where they do not say it."""
+    """Add the name of an argument to errors that do not contain it."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -176,9 +137,9 @@ def check_numbers(values: Any, name: str, **options: Any) -> Any:
 
 
 def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> Any:
-    """Return sample weights as float64, or as a `Column` of chunks, or None for none given.
+    """Return sample weights as float64, or as a `Column` of chunks, or None if not given.
 
-    Where not only their ratios matter, they must be numbers that can be summed.
+    If not `only_ratios` matter, weights whose sums overflow or underflow are an error.
     """
     if isinstance(X, Chunks):
         with _named("sample_weight"):
@@ -187,14 +148,14 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
         return None
     with _named("sample_weight"):
         weights = np.asarray(
-            _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
+            check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
         )
     if weights[row := weights.argmin()] < 0:
         raise _negative_weight(f"{weights[row]:g} in row {row}")
     largest = weights.max()
     if SMALLEST < largest < LARGEST:
         return weights
-    # Sums of these would overflow, or lose all digits.
+    # The sums of these weights would overflow or underflow.
     if not only_ratios:
         raise ValueError(
             f"sample_weight must be between {SMALLEST:g} and {LARGEST:g} at its largest, "
@@ -219,14 +180,14 @@ def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
 
 
 def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
-    """Return local scales as float64, or as a `Column` of chunks, or None for none given.
+    """Return local scales as float64, or as a `Column` of chunks, or None if not given.
 
-    With `adaptive`, which makes them, they may not be given.
+    It is an error to pass them to an `adaptive` estimator, which computes them.
     """
     if sample_scale is None:
         return None
     if adaptive:
-        raise ValueError("sample_scale cannot be given with adaptive=True, which makes it.")
+        raise ValueError("sample_scale cannot be given with adaptive=True, which computes it.")
     if isinstance(X, Chunks):
         with _named("sample_scale"):
             column = check_column(sample_scale, X, "sample_scale")
@@ -254,7 +215,7 @@ def _check_scale_range(lowest: float, highest: float) -> None:
 
 
 def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles:
-    """Return local scales, 1 for none given, over that which counts as 1 in earlier batches."""
+    """Return local scales, 1 if not given, divided by the unit of earlier batches."""
     with np.errstate(over="ignore", under="ignore"):
         relative: Doubles = (np.ones(n_rows) if scales is None else scales) / unit
     if not 1 / LARGEST_SCALE_RATIO <= relative.min() <= relative.max() <= LARGEST_SCALE_RATIO:
@@ -266,17 +227,40 @@ def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles
     return relative
 
 
+def original_rows(X: Any) -> Any:
+    """Return checked rows as the user passed them: a Dask array in place of its chunks."""
+    return X.X if isinstance(X, Chunks) else X
+
+
+def rescaling_for(X: Any, n_threads: int) -> Rescaling:
+    """Return the rescaling for checked rows."""
+    return X.rescaling if isinstance(X, Chunks) else Rescaling.of(X, n_threads)
+
+
+def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) -> Rescaling:
+    """Return the rescaling for new rows: that of the centers, so that no outlier changes it.
+
+    It is that of the rows if the centers are almost 0, and so have no scale.
+    """
+    are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else is_sparse(X)
+    rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
+    size = float(np.abs(rescaling.to_internal(centers)).max())
+    if size == 0 or size * VANISHING < bandwidth / rescaling.scale < np.inf:
+        return rescaling_for(X, n_threads)
+    return rescaling
+
+
 def check_store_labels(store_labels: bool | str, X: Any) -> None:
-    """Refuse to keep the labels of chunks along a path."""
+    """Raise an error if the labels of chunks are to be stored along a path."""
     if isinstance(X, Chunks) and store_labels not in ("auto", False):
         raise ValueError(
-            "store_labels=True needs data in memory: the labels of a Dask collection are not kept "
-            "along the path. Pass 'auto' or False."
+            "store_labels=True needs data in memory: the labels of a Dask collection are not "
+            "stored along the path. Pass 'auto' or False."
         )
 
 
 def check_cluster_count(n_clusters: int, X: Any) -> None:
-    """Refuse more clusters than rows."""
+    """Raise an error for more clusters than rows."""
     if n_clusters > X.shape[0]:
         raise ValueError(
             f"n_clusters={n_clusters} is more than the number of rows of X, "
@@ -285,7 +269,7 @@ def check_cluster_count(n_clusters: int, X: Any) -> None:
 
 
 def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
-    """Return initial centroids as a float64 array of shape (n_clusters, n_features)."""
+    """Return initial centers as a float64 array of shape (n_clusters, n_features)."""
     centers = check_numbers(init, "init", order="C", copy=True)
     if centers.shape != (n_clusters, n_features):
         raise ValueError(
@@ -316,20 +300,15 @@ def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:
     if not SMALLEST < (largest := W.data.max()) < LARGEST:
         raise ValueError(
             f"affinity must be between {SMALLEST:g} and {LARGEST:g} at its largest, got "
-            f"{largest:g}; smoothing is what weighs it."
+            f"{largest:g}; use smoothing to weight it."
         )
     uneven = abs(W - W.T)
-    if (uneven > ROUNDING * W.maximum(W.T)).nnz > 0:
+    if (uneven > SYMMETRY_TOLERANCE * W.maximum(W.T)).nnz > 0:
         raise ValueError(
             f"affinity must be symmetric: some w_ij and w_ji differ by {uneven.max():.3g}. Pass "
             "affinity.maximum(affinity.T) to join rows where either is a neighbour of the other."
         )
     return W if uneven.max() == 0 else sparse.csr_array((W + W.T) / 2)
-
-
-def is_array_like(value: Any) -> bool:
-    """Return whether a parameter such as `init` gives numbers, and not how to find them."""
-    return bool(_is_arraylike_not_scalar(value))
 
 
 def check_bandwidths(bandwidths: Any) -> Doubles:
@@ -343,7 +322,7 @@ def check_bandwidths(bandwidths: Any) -> Doubles:
 
 
 def check_finite_bandwidths(bandwidths: Any) -> Doubles:
-    """Return bandwidths, in whatever order they come, as an increasing float64 array."""
+    """Return bandwidths, given in any order, as an increasing float64 array."""
     values = _numbers(bandwidths)
     if not np.all((values > 0) & np.isfinite(values)):
         raise ValueError(f"bandwidths must be finite and > 0, got {bandwidths!r}.")

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from modeclust import KModes, estimate_bandwidth
-from modeclust.validation import check_rows, check_weights
+from modeclust.data.validation import check_rows, check_weights
 
 NUMBERS = np.arange(4.0)
 TEXT = ["1.5", "x", "y", "z"]

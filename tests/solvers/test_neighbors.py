@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
 
-from modeclust.solvers.graph import neighbor_graph
-from modeclust.solvers.neighbors import nearest_rows
+from modeclust.solvers.neighbors import nearest_other_rows, neighbor_graph
 
 
 def test_a_graph_by_hand():
     X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    distances, neighbors = nearest_rows(X, [None], 1)
+    distances, neighbors = nearest_other_rows(X, 1)
     assert neighbors.ravel().tolist() == [1, 0, 1, 2]
     graph = neighbor_graph(distances, neighbors, 2.0).toarray()
     wanted = np.zeros((4, 4))
@@ -18,7 +17,7 @@ def test_a_graph_by_hand():
 
 def test_scales_of_each_row_multiply():
     X = np.array([[0.0], [1.0], [3.0]])
-    distances, neighbors = nearest_rows(X, [None], 1)
+    distances, neighbors = nearest_other_rows(X, 1)
     graph = neighbor_graph(distances, neighbors, np.array([1.0, 2.0, 4.0])).toarray()
     assert graph[0, 1] == pytest.approx(np.exp(-1 / 4))
     assert graph[1, 2] == graph[2, 1] == pytest.approx(np.exp(-4 / 16))
@@ -26,7 +25,7 @@ def test_scales_of_each_row_multiply():
 
 def test_without_scales_neighbours_are_joined_by_one(rng):
     X = rng.normal(size=(80, 3))
-    graph = neighbor_graph(*nearest_rows(X, [None], 4), None)
+    graph = neighbor_graph(*nearest_other_rows(X, 4), None)
     away = np.linalg.norm(X[:, None] - X, axis=2)
     np.fill_diagonal(away, np.inf)
     near = np.argsort(away, axis=1)[:, :4]

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modeclust.data.digest_pass import DigestPass
 from modeclust.data.memory import MemoryDataset
+from modeclust.estimators.checkpoint import DigestPass
 
 X = np.random.default_rng(0).normal(size=(10_000, 3))
 DENSE = np.where(X > 0, X, 0.0)

@@ -1,0 +1,61 @@
+"""Every name of scikit-learn that is private or not in all supported versions.
+
+scikit-learn has no type annotations: a decorator of its own would hide the type of what it
+decorates, for users too. Hence the decorators have types here.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+import sklearn.base
+from sklearn.utils import _param_validation, metaestimators
+from sklearn.utils import validation as _validation
+
+try:
+    import sklearn.callback as _callback
+except ImportError:  # before scikit-learn 1.9
+    _callback = None
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# An estimator has one of these attributes if callbacks observe its fit: its own, or those of the
+# meta-estimator that it is in.
+CALLBACK_ATTRIBUTES = {"_skl_callbacks", "_parent_callback_ctx"}
+# Attributes that scikit-learn sets for callbacks and metadata routing.
+INTERNAL_ATTRIBUTES = {
+    "_metadata_request",
+    "_callback_fit_ctx",
+    "_parent_callback_ctx",
+    "_skl_callbacks",
+    "_skl_callbacks_to_teardown",
+}
+
+
+class Decorator(Protocol):
+    """Returns a function of the same type as the one it is given."""
+
+    def __call__(self, function: F, /) -> F:
+        """Decorate a function."""
+
+
+class _NoCallbacks:
+    """Replaces scikit-learn's mixin in versions without callbacks."""
+
+
+def _undecorated(function: F, /) -> F:
+    return function
+
+
+Interval = _param_validation.Interval
+Options = _param_validation.Options
+StrOptions = _param_validation.StrOptions
+CallbackSupportMixin: Any = _callback.CallbackSupportMixin if _callback else _NoCallbacks
+with_callbacks: Decorator = _callback.with_callbacks if _callback else _undecorated
+fit_context: Callable[..., Decorator] = sklearn.base._fit_context
+validate_params: Callable[..., Decorator] = _param_validation.validate_params
+available_if: Callable[..., Decorator] = metaestimators.available_if
+check_sample_weight = _validation._check_sample_weight
+check_feature_names = _validation._check_feature_names
+check_n_features = _validation._check_n_features
+get_feature_names = _validation._get_feature_names
+is_array_like = _validation._is_arraylike_not_scalar

@@ -1,0 +1,59 @@
+"""Parameters of estimators: their constraints, and the values that a fit used."""
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+from modeclust._sklearn import Interval, StrOptions
+from modeclust.kernels import KERNELS
+from modeclust.solvers.bandwidth import RULES, parse_rule
+
+
+class BandwidthRule(StrOptions):
+    """The names of the bandwidth rules, and parts of them such as "knn/3"."""
+
+    def __init__(self) -> None:
+        super().__init__(set(RULES))
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether `val` is a rule or a part of one."""
+        try:
+            return isinstance(val, str) and bool(parse_rule(val))
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} or a part of one of them such as 'knn/3'"
+
+
+POSITIVE = Interval(Real, 0, None, closed="right")  # infinity included
+FINITE = Interval(Real, 0, None, closed="neither")
+COUNT = Interval(Integral, 1, None, closed="left")
+# Constraints of the parameters that estimators and functions share.
+CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [COUNT],
+    "kernel": [StrOptions(set(KERNELS))],
+    "path_iter": [COUNT],
+    "max_iter": [COUNT],
+    "mean_shift_iter": [COUNT],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    "n_init": [COUNT],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+    "store_labels": ["boolean", StrOptions({"auto"})],
+}
+
+
+class FittedParametersMixin:
+    """Stores the parameters of a fit that a fitted model needs.
+
+    A fitted model uses these values. If a parameter is changed later, the new value applies to the
+    next fit.
+    """
+
+    _needed_after_fit: ClassVar[tuple[str, ...]]
+    _fitted_with: dict[str, Any]
+
+    def _parameters_needed(self) -> dict[str, Any]:
+        """Return the current values of the parameters, for a fit to store."""
+        return {name: getattr(self, name) for name in self._needed_after_fit}

@@ -1,0 +1,116 @@
+"""The soft assignments of new rows, by the neighbours and the modes of a Laplacian K-modes fit."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import logsumexp, softmax
+
+from modeclust import _core
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import Doubles
+from modeclust.data.rescaling import Rescaling
+from modeclust.data.soft_pass import KernelValuePass
+from modeclust.estimators.saving import are_rows
+from modeclust.io.model_file import is_array
+from modeclust.kernels import KERNELS
+from modeclust.solvers.kmodes import Centers, inverse_square
+from modeclust.solvers.neighbors import (
+    MAX_SQUARED_DISTANCE,
+    distances_to_neighbors,
+    log_affinities,
+    nearest_rows,
+)
+
+# If the kernel values of the modes exceed the affinities by exp of this, only the modes count.
+MAX_LOG_RATIO = 30.0
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """The rows of a fit, and the affinities of new rows to their nearest ones."""
+
+    X: Any
+    n_neighbors: int
+    scale: float | Doubles | None  # s of all rows, or of each; None if all affinities are 1
+
+    def __post_init__(self) -> None:
+        scale = self.scale
+        is_right = are_rows(self.X, None, None) and type(self.n_neighbors) is int
+        is_right = is_right and self.n_neighbors > 0
+        if scale is not None:
+            is_scale = isinstance(scale, float) or is_array(scale, "f", self.X.shape[0])
+            is_right = is_right and is_scale and bool(np.all(np.asarray(scale) >= 0))
+        if not is_right:
+            raise ValueError(
+                "a neighborhood must have finite rows, a number of neighbors > 0 and scales >= 0"
+            )
+
+    def affinities(
+        self, X: Any, rescaling: Rescaling, n_jobs: int | None
+    ) -> tuple[sparse.csr_array, Doubles]:
+        """Return affinities of new internal rows to the known ones, and the logs of their sums.
+
+        The affinities of a row are divided by their sum, which may underflow far from all known
+        rows.
+        """
+        n_known = self.X.shape[0]
+        k = min(self.n_neighbors, n_known)
+        known = rescaling.to_internal(self.X)
+        _, neighbors = nearest_rows(known, [X], k, n_jobs)
+        with np.errstate(over="ignore"):
+            distances = distances_to_neighbors(X, known, neighbors)
+        own: Any = None
+        others: Any = None
+        if isinstance(self.scale, np.ndarray):
+            own, others = distances.max(axis=1)[:, None], self.scale[neighbors] / rescaling.scale
+        elif self.scale is not None:
+            own = others = self.scale / rescaling.scale
+        logs = log_affinities(distances, own, others)
+        sums = logsumexp(logs, axis=1)
+        weights = np.exp(logs - sums[:, None])
+        ends = np.arange(0, weights.size + 1, k)
+        shape = (len(weights), n_known)
+        return sparse.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=shape), sums
+
+
+def gradient_assignments(
+    log_values: Doubles, mean: Doubles, log_sums: Doubles, smoothing: float
+) -> Doubles:
+    """Return the assignments that solve the problem of "gradient" for one new row each.
+
+    `log_values` are the logs of the kernel values at the modes, `mean` the mean assignments of the
+    neighbours, and `log_sums` the logs of the sums of the affinities. Far from everything both sums
+    underflow, so their logs are compared.
+    """
+    log_total = logsumexp(log_values, axis=1)
+    reached = np.isfinite(log_total)  # of other rows, only the neighbours count
+    shares = np.exp(log_values[reached] - log_total[reached, None])
+    log_ratio = log_total - log_sums - np.log(2 * smoothing)
+    ratio = np.exp(np.minimum(log_ratio[reached], MAX_LOG_RATIO))
+    mean[reached] += ratio[:, None] * shares
+    _core.project_rows(mean)
+    return mean
+
+
+def bound_assignments(
+    log_values: Doubles, mean: Doubles, log_sums: Doubles, smoothing: float
+) -> Doubles:
+    """Return the assignments that solve the problem of "bound" for one new row each."""
+    weights = smoothing * np.exp(log_sums)
+    return np.asarray(softmax(np.exp(log_values) + weights[:, None] * mean, axis=1))
+
+
+def log_kernel_values(
+    dataset: MemoryDataset, centers: Centers, kernel: str, bandwidth: float
+) -> Doubles:
+    """Return the log of the kernel value of each row at each center."""
+    if kernel == "gaussian":
+        with np.errstate(over="ignore"):
+            squares = np.square(dataset.distances(centers).astype(np.float64) / bandwidth)
+        return np.asarray(-0.5 * np.minimum(squares, MAX_SQUARED_DISTANCE))
+    values = np.empty((dataset.n_rows, len(centers)))
+    dataset.run(KernelValuePass(centers, KERNELS[kernel], inverse_square(bandwidth), values))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))

@@ -1,0 +1,255 @@
+"""K-modes at one bandwidth, and along a path of decreasing bandwidths."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust._core import center_moves
+from modeclust.data.dataset import Dataset
+from modeclust.data.mode_pass import ModePass, ModeSums
+from modeclust.kernels import GAUSSIAN
+from modeclust.solvers.options import SolverOptions
+
+Centers = npt.NDArray[np.float64]
+
+# Below this bandwidth, t would overflow; the coordinates of the rows are about 1.
+SMALLEST_BANDWIDTH = 1e-120
+LARGEST_BANDWIDTH = 1.7e308
+# A move is a rounding error if it is below this share of the largest coordinate of the center.
+MOVE_ROUNDING = 1e-15
+# The path starts where no mode step moves a center farther than this share of a cluster's radius.
+SMALL_MOVE = 0.05
+# Number of plain mode steps at one bandwidth before steps are lengthened. Most bandwidths need
+# fewer steps than this.
+PLAIN_STEPS = 10
+# A step is lengthened by at most this factor. The objective cannot fall below a factor of 2.
+MAX_STEP_FACTOR = 1.95
+
+
+class State(NamedTuple):
+    """The centers at one bandwidth, and the results of the pass that ended there."""
+
+    bandwidth: float
+    centers: Centers
+    objective: float  # L / sum of weights
+    inertia: float
+    counts: npt.NDArray[np.int64]
+    nearest: npt.NDArray[np.int64]  # the row nearest to each center in its cluster
+    unsupported: npt.NDArray[np.bool_]  # clusters with rows, but none in the kernel's support
+    n_iter: int
+    residual: float  # the longest mode step of the last iteration
+    converged: bool
+    # Only of soft clusterings. The dataset keeps the labels of hard clusterings.
+    labels: npt.NDArray[np.int32] | None = None
+    memberships: npt.NDArray[np.float64] | None = None  # (N, K)
+    history: tuple[float, ...] = ()  # L after each iteration
+    # Only of hard clusterings: the weights of the mode step, as in `ModeSums`. None if the last
+    # pass ran at the next bandwidth.
+    mass: npt.NDArray[np.float64] | None = None
+    reference: npt.NDArray[np.float64] | None = None
+
+
+class SupportsModePasses(Protocol):
+    """The part of a dataset that `solve` needs."""
+
+    def run(self, pass_: ModePass, /) -> ModeSums:
+        """Run a pass over all rows, and return its merged result."""
+
+
+def inverse_square(bandwidth: float) -> float:
+    """Return 1 / bandwidth^2, which is 0 for an infinite bandwidth."""
+    return float(max(bandwidth, SMALLEST_BANDWIDTH) ** -2.0)
+
+
+def assign(dataset: Dataset, centers: Centers) -> ModeSums:
+    """Assign each row to its nearest center, and return the sums of a K-means step."""
+    # At an infinite bandwidth t is 0, where every kernel has the weight 1.
+    return dataset.run(ModePass(centers, GAUSSIAN, inverse_squared_bandwidth=0.0))
+
+
+def follow_path(
+    dataset: Dataset,
+    centers: Centers,
+    bandwidths: npt.NDArray[np.float64],
+    options: SolverOptions,
+) -> Iterator[State]:
+    """Yield the state at each of the decreasing `bandwidths`, each started from the last one.
+
+    There are at most `options.path_iter` iterations at each bandwidth, and `options.max_iter` at
+    the last one.
+    """
+    sums = None
+    for bandwidth, next_bandwidth in zip_longest(bandwidths, bandwidths[1:]):
+        state, sums = solve_on_path(
+            dataset, centers, float(bandwidth), options, sums, next_bandwidth
+        )
+        centers = state.centers
+        yield state
+
+
+def solve(
+    dataset: SupportsModePasses, centers: Centers, bandwidth: float, options: SolverOptions
+) -> State:
+    """Alternate between assignment and mode steps until no label and no center changes.
+
+    Stops if no label changes and no mode step is longer than `tol` bandwidths, or after `max_iter`
+    iterations. If there is one mode step between two assignments, slow steps are lengthened
+    (`Relaxation`). The last pass is an assignment: labels, counts and objective belong to the
+    returned centers.
+    """
+    return solve_on_path(dataset, centers, bandwidth, options)[0]
+
+
+def solve_on_path(
+    dataset: SupportsModePasses,
+    centers: Centers,
+    bandwidth: float,
+    options: SolverOptions,
+    initial_sums: ModeSums | None = None,
+    next_bandwidth: float | None = None,
+) -> tuple[State, ModeSums | None]:
+    """Solve at one bandwidth of a path, with fewer passes than `solve`.
+
+    If `path_iter` ends the iteration, the last pass runs at the next bandwidth, and measures the
+    objective at this one too. Its sums are returned: pass them as `initial_sums` at the next
+    bandwidth.
+    """
+    kernel, mean_shift_iter = options.kernel, options.mean_shift_iter
+    max_iter = options.max_iter if next_bandwidth is None else options.path_iter
+    n_iter, residual, converged = 0, np.inf, False
+    scale = inverse_square(bandwidth)
+    relaxation = Relaxation()
+    sums = initial_sums or dataset.run(ModePass(centers, kernel, scale))
+    while n_iter < max_iter:
+        moved = sums.moved(centers)
+        for _ in range(mean_shift_iter - 1):
+            moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
+        n_iter += 1
+        residual, _, still = center_moves(centers, moved, options.tol * bandwidth, MOVE_ROUNDING)
+        converged = still and sums.changed == 0
+        if converged:
+            break
+        centers = relaxation.next(centers, moved) if mean_shift_iter == 1 else moved
+        if n_iter == max_iter and next_bandwidth is not None:
+            next_scale = inverse_square(next_bandwidth)
+            pass_ = ModePass(centers, kernel, next_scale, inverse_squared_previous=scale)
+            sums = dataset.run(pass_)
+            state = state_of(bandwidth, centers, sums, n_iter, residual, converged, True)
+            # Another pass at the next bandwidth would change no label.
+            return state, replace(sums, changed=0)
+        sums = dataset.run(ModePass(centers, kernel, scale))
+    return state_of(bandwidth, centers, sums, n_iter, residual, converged), None
+
+
+class Relaxation:
+    """Lengthens the mode steps of each center by the rate at which they shrink.
+
+    A convex profile lies above its tangent. Hence, at fixed labels, the objective lies above a
+    function of the center c that is equal to it at the current center and is, up to a constant,
+    -|c - m|^2, where m is the point to which the mode step moves the center. So no point that is at
+    most as far from m as the current center lowers the objective: a step of up to twice the length
+    is as safe as the plain one.
+    """
+
+    def __init__(self) -> None:
+        self._n_steps = 0
+        self._previous_step: Centers | None = None
+        self._factors: npt.NDArray[np.float64] | None = None
+
+    def next(self, centers: Centers, moved: Centers) -> Centers:
+        """Return the centers after a step towards `moved`, which may be longer than that."""
+        self._n_steps += 1
+        if self._n_steps < PLAIN_STEPS:
+            return moved
+        step = moved - centers
+        factors = np.ones(len(step))
+        if self._previous_step is not None and self._factors is not None:
+            before = self._previous_step
+            lengths = np.einsum("kd,kd->k", before, before)
+            along = np.einsum("kd,kd->k", before, step)
+            shrunk = np.divide(along, lengths, out=np.zeros_like(along), where=lengths > 0)
+            # A plain step would have been `rate` times the previous one. The sum of all steps to
+            # come would be 1 / (1 - rate) times the first of them.
+            rate = 1.0 - (1.0 - shrunk) / self._factors
+            factors = 1.0 / (1.0 - np.clip(rate, 0.0, 1.0 - 1.0 / MAX_STEP_FACTOR))
+        self._previous_step, self._factors = step, factors
+        relaxed: Centers = centers + factors[:, None] * step
+        return relaxed
+
+
+def schedule(start: float, target: float, n_bandwidths: int) -> npt.NDArray[np.float64]:
+    """Return geometrically decreasing bandwidths, both ends included.
+
+    >>> schedule(8.0, 1.0, 4)
+    array([8., 4., 2., 1.])
+    >>> schedule(8.0, 1.0, 1)
+    array([1.])
+    """
+    return np.geomspace(start, target, n_bandwidths) if n_bandwidths > 1 else np.array([target])
+
+
+def automatic_start(dataset: Dataset, means: State, kernel: int, target: float) -> float:
+    """Return a bandwidth at which the centers of K-means hardly move.
+
+    It is the first of r, sqrt(2) r, 2 r, ... at which one mode step moves each center to within
+    r / 20 of the result of a K-means step, where r is the root mean square distance of the rows to
+    their centers. It is at least twice the target.
+    """
+    sums = assign(dataset, means.centers)
+    still = sums.moved(means.centers)
+    radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
+    bandwidth = radius
+    while bandwidth > 0:
+        pass_ = ModePass(means.centers, kernel, inverse_square(bandwidth), reassign=False)
+        moved = dataset.run(pass_).moved(means.centers)
+        if largest_move(still, moved) <= SMALL_MOVE * radius:
+            break
+        bandwidth *= np.sqrt(2)
+    return max(bandwidth, min(2 * target, LARGEST_BANDWIDTH))
+
+
+def largest_move(before: Centers, after: Centers) -> float:
+    """Return the largest distance between a center before and after."""
+    return center_moves(before, after)[0]
+
+
+def evaluate(dataset: Dataset, state: State, centers: Centers, kernel: int) -> State:
+    """Return `state` with other centers, and the results of a pass at its bandwidth."""
+    sums = dataset.run(ModePass(centers, kernel, inverse_square(state.bandwidth)))
+    return restate(state, centers, sums)
+
+
+def restate(state: State, centers: Centers, sums: ModeSums) -> State:
+    """Return `state` with other centers, and the results of a pass there."""
+    return state_of(state.bandwidth, centers, sums, state.n_iter, state.residual, state.converged)
+
+
+def state_of(
+    bandwidth: float,
+    centers: Centers,
+    sums: ModeSums,
+    n_iter: int,
+    residual: float,
+    converged: bool,
+    at_previous: bool = False,
+) -> State:
+    """Return the state by the sums of a pass, at its own bandwidth or at the previous one."""
+    reached = sums.reached_at_previous if at_previous else sums.mass > 0
+    return State(
+        bandwidth=bandwidth,
+        centers=centers,
+        objective=sums.mean_objective(at_previous=at_previous),
+        inertia=sums.inertia,
+        counts=sums.counts,
+        nearest=sums.nearest,
+        unsupported=~reached & (sums.nearest >= 0),
+        n_iter=n_iter,
+        residual=residual,
+        converged=converged,
+        mass=None if at_previous else sums.mass,
+        reference=None if at_previous else sums.reference,
+    )
