@@ -49,8 +49,6 @@ class MemoryDataset:
         The same as a positive number.
     first_row : int, default=0
         Index of the first row, if these rows are a part of a larger dataset.
-    rows : modeclust._core.Rows, optional
-        The rows of an earlier dataset with the same data, with their labels and bounds.
     """
 
     location = "memory"
@@ -66,7 +64,6 @@ class MemoryDataset:
         n_jobs: int | None = None,
         n_threads: int | None = None,
         first_row: int = 0,
-        rows: _core.Rows | None = None,
     ) -> None:
         self.is_sparse = is_sparse(X)
         self.dtype = working_dtype(X.dtype)
@@ -78,7 +75,7 @@ class MemoryDataset:
         if isinstance(X, RescaledRows):
             rescaled = {"offset": X.rescaling.offset, "scale": X.rescaling.scale}
             source = X.mapped
-        self.rows = rows or core_rows(
+        self.rows = core_rows(
             source,
             **rescaled,
             weight=None if weight is None else np.ascontiguousarray(weight, np.float64),

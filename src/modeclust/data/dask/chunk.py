@@ -23,7 +23,7 @@ from modeclust.kernels import GAUSSIAN
 
 # A process keeps the labels of at most this many fits.
 MAX_FITS = 4
-_kept_rows: OrderedDict[str, dict[int, tuple[int, _core.Rows]]] = OrderedDict()
+_kept_labels: OrderedDict[str, dict[int, tuple[int, _core.KeptLabels]]] = OrderedDict()
 _lock = Lock()
 
 
@@ -55,7 +55,7 @@ class Chunk(NamedTuple):
         """Return the chunk with other local scales."""
         return self._replace(scale=None if scale is None else np.asarray(scale, np.float64))
 
-    def open(self, rows: _core.Rows | None = None) -> MemoryDataset:
+    def open(self) -> MemoryDataset:
         """Return a dataset of these rows."""
         return MemoryDataset(
             self.X,
@@ -64,7 +64,6 @@ class Chunk(NamedTuple):
             n_clusters=self.n_clusters,
             n_jobs=1,
             first_row=self.first_row,
-            rows=rows,
         )
 
     def present(self) -> Indices:
@@ -96,28 +95,30 @@ def _open_with_labels(
     """Open a chunk with its current labels; recompute them if they are not in the cache."""
     with _lock:
         # Removed from the cache: the state that an interrupted task leaves is not valid.
-        number, rows = _kept_rows.get(labels.fit_id, {}).pop(chunk.number, (-1, None))
-    if number == labels.number:
-        return chunk.open(rows)
+        number, kept = _kept_labels.get(labels.fit_id, {}).pop(chunk.number, (-1, None))
     dataset = chunk.open()
-    if labels.centers is not None:
+    if kept is not None and number == labels.number:
+        dataset.rows.attach_labels(kept)
+    elif labels.centers is not None:
         mode_pass: Any = ModePass(labels.centers, GAUSSIAN, inverse_squared_bandwidth=0.0)
         dataset.run(MeanPass(labels.centers) if for_means else mode_pass)
     return dataset
 
 
 def _keep_state(labels: LabelVersion, chunk: int, number: int, rows: _core.Rows) -> None:
+    """Keep labels and bounds, but not the rows, which may not all fit in memory."""
+    kept = rows.detach_labels()
     with _lock:
-        _kept_rows.setdefault(labels.fit_id, {})[chunk] = (number, rows)
-        _kept_rows.move_to_end(labels.fit_id)
-        while len(_kept_rows) > MAX_FITS:
-            _kept_rows.popitem(last=False)
+        _kept_labels.setdefault(labels.fit_id, {})[chunk] = (number, kept)
+        _kept_labels.move_to_end(labels.fit_id)
+        while len(_kept_labels) > MAX_FITS:
+            _kept_labels.popitem(last=False)
 
 
 def drop_states(fit_id: str) -> None:
     """Remove the labels and bounds of a fit from the cache."""
     with _lock:
-        _kept_rows.pop(fit_id, None)
+        _kept_labels.pop(fit_id, None)
 
 
 def labels_at(chunk: Chunk, indices: Indices, labels: LabelVersion) -> npt.NDArray[np.int32]:
