@@ -21,6 +21,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 # An estimator has one of these attributes if callbacks observe its fit: its own, or those of the
 # meta-estimator that it is in.
 CALLBACK_ATTRIBUTES = {"_skl_callbacks", "_parent_callback_ctx"}
+# The attribute in which `set_output` is stored.
+OUTPUT_CONFIG = "_sklearn_output_config"
 # Attributes that scikit-learn sets for callbacks and metadata routing.
 INTERNAL_ATTRIBUTES = {
     "_metadata_request",
@@ -59,3 +61,13 @@ check_feature_names = _validation._check_feature_names
 check_n_features = _validation._check_n_features
 get_feature_names = _validation._get_feature_names
 is_array_like = _validation._is_arraylike_not_scalar
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a `ValueError` if a parameter of an estimator is not valid."""
+    estimator._validate_params()
+
+
+def begin_callbacks(estimator: Any, n_tasks: int | None) -> Any:
+    """Return the root context of the callbacks of a fit with this number of tasks."""
+    return estimator._init_callback_context(max_subtasks=n_tasks)

@@ -145,7 +145,7 @@ def test_a_power_of_two_changes_nothing(form, exponent):
 
 TOO_LARGE = "X must hold smaller numbers: rows reach .* distances .* below .*; divide X by 4"
 BESIDE = r"bandwidth=.* is too (small|large) for rows as (large|small) as these; pass one nearer"
-SPARSE = "too small beside sparse rows"
+SPARSE = "too small for sparse rows"
 ALIKE = "n_clusters=3 is more than the number of distinct rows"
 FAR = np.vstack([X, np.full((1, 3), 1e160)])
 

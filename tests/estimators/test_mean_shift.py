@@ -357,7 +357,7 @@ def test_the_model_keeps_rows_of_its_own(rng):
 def test_sparse_rows_that_would_lose_all_digits_are_refused(rng):
     X = rng.normal(size=(50, 3))
     X[:, 0] += 1e8
-    with pytest.raises(ValueError, match="too small beside sparse rows"):
+    with pytest.raises(ValueError, match="too small for sparse rows"):
         MeanShift(0.5).fit(sparse.csr_array(X))
     with pytest.raises(ValueError, match="from 5 seeds"):
         MeanShift(n_clusters=6, seeds=5).fit(BLOBS)

@@ -46,7 +46,7 @@ def is_refused(found, expected):
 
 def is_too_fine(found, rows):
     """Return whether mean-shift refused a bandwidth beside sparse rows, which it may."""
-    is_so = isinstance(found, ValueError) and "too small beside sparse rows" in str(found)
+    is_so = isinstance(found, ValueError) and "too small for sparse rows" in str(found)
     assert not is_so or hasattr(rows.X, "tocsr")
     return is_so
 

@@ -303,7 +303,7 @@ def mean_shift_finds_as_many_modes_as_asked_or_says_why_not(ask, rows):
     found = outcome(model.fit, rows.X, sample_weight=rows.weight)
     expected = refusal(rows, model.n_clusters)
     if expected is None and isinstance(found, ValueError):
-        reasons = f"No bandwidth gives {model.n_clusters} modes|too small beside sparse rows"
+        reasons = f"No bandwidth gives {model.n_clusters} modes|too small for sparse rows"
         assert is_refused(found, reasons)
         return
     if is_refused(found, expected):

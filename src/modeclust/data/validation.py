@@ -153,6 +153,8 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
     if weights[row := weights.argmin()] < 0:
         raise _negative_weight(f"{weights[row]:g} in row {row}")
     largest = weights.max()
+    if largest == 0:  # scikit-learn checks it in newer versions only
+        raise _zero_weights()
     if SMALLEST < largest < LARGEST:
         return weights
     # The sums of these weights would overflow or underflow.
@@ -168,6 +170,10 @@ def _negative_weight(got: str) -> ValueError:
     return ValueError(f"sample_weight must be >= 0, got {got}; pass 0 for rows to leave out.")
 
 
+def _zero_weights() -> ValueError:
+    return ValueError("Sample weights must contain at least one non-zero number.")
+
+
 def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
     column = check_column(sample_weight, X, "sample_weight")
     if column is None:
@@ -175,7 +181,7 @@ def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
     if column.lowest < 0:
         raise _negative_weight(f"{column.lowest:g}")
     if column.highest == 0:
-        raise ValueError("Sample weights must contain at least one non-zero number.")
+        raise _zero_weights()
     return column if SMALLEST < column.highest < LARGEST else column.over(column.highest)
 
 
@@ -238,9 +244,9 @@ def rescaling_for(X: Any, n_threads: int) -> Rescaling:
 
 
 def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) -> Rescaling:
-    """Return the rescaling for new rows: that of the centers, so that no outlier changes it.
+    """Return the rescaling for new rows, by the centers, so that no outlier changes it.
 
-    It is that of the rows if the centers are almost 0, and so have no scale.
+    If the centers are almost 0, and so have no scale, it is the rescaling for the rows.
     """
     are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else is_sparse(X)
     rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)

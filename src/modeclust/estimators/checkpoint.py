@@ -239,7 +239,7 @@ class DigestPass:
 
 
 def digest_data(problem: Problem) -> dict[str, str]:
-    """Return digests of the user's data, of which a problem has the rescaled rows."""
+    """Return digests of the user's data, by the rescaled rows of a problem."""
     digests, rescaling = problem.dataset.run(DigestPass()), problem.rescaling
     offset = b"" if rescaling.offset is None else rescaling.offset.tobytes()
     parts = {

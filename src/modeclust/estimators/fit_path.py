@@ -15,7 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from modeclust._sklearn import CALLBACK_ATTRIBUTES, CallbackSupportMixin, is_array_like
+from modeclust._sklearn import (
+    CALLBACK_ATTRIBUTES,
+    CallbackSupportMixin,
+    begin_callbacks,
+    is_array_like,
+)
 from modeclust.estimators.parameters import FittedParametersMixin
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.path import Path
@@ -165,7 +170,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     def _begin(
         self, problem: Problem, target: float, y: Any, checkpoint: "Checkpoint | None"
     ) -> Progress:
-        """Return the progress of a new fit, or that of a checkpoint."""
+        """Return the progress of a new fit, or the progress in a checkpoint."""
         n_bandwidths = self._n_steps(target)
         record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
         progress = Progress(problem, record, target)
@@ -314,7 +319,7 @@ class CallbackObserver(FitObserver):
         self._estimator = estimator
         self._problem = problem
         self._arguments = {"estimator": estimator, "X": problem.X, "y": y}
-        self._fit: Any = estimator._init_callback_context(max_subtasks=n_stages)
+        self._fit: Any = begin_callbacks(estimator, n_stages)
         self._fit.call_on_fit_task_begin(**self._arguments)
         self._stage: Any = None
         self._step: Any = None

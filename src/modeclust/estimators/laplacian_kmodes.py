@@ -59,7 +59,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     n_clusters : int, default=8
         The number of clusters K.
     smoothing : float or "auto", default="auto"
-        The weight lambda of the graph; with 0, the result is that of `KModes`. For the solver
+        The weight lambda of the graph; 0 is equivalent to `KModes`. For the solver
         "gradient", "auto" chooses lambda such that lambda tr(Z' L Z) = 0.15 sum q for the clusters
         of K-means (if they cut less than 1% of the affinities, as if they cut 1%). For "bound",
         "auto" chooses lambda such that lambda times the sum of the affinities of a row is 10 on
@@ -146,7 +146,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         Number of iterations along the path.
     path_ : Path
         Modes, sizes and objective at every bandwidth, starting with K-means. The objective is
-        divided by the sum of the weights; that of K-means is without the graph.
+        divided by the sum of the weights; the objective of K-means does not include the graph.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -449,7 +449,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         return assignments(values, mean, log_sums, self.smoothing_)
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `indices` that differs from that of the fit."""
+        """Return the first of the rows at `indices` that differs from the same row of the fit."""
         return first_unlike(X, indices, self._neighborhood.X, indices)
 
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:

@@ -16,6 +16,7 @@ from modeclust._sklearn import (
     CALLBACK_ATTRIBUTES,
     CallbackSupportMixin,
     StrOptions,
+    begin_callbacks,
     fit_context,
     is_array_like,
     with_callbacks,
@@ -231,7 +232,7 @@ class MeanShift(
         callback_args = {"estimator": self, "X": X, "y": y}
         task: Any = None
         if vars(self).keys() & CALLBACK_ATTRIBUTES:
-            task = self._init_callback_context(max_subtasks=search.n_parts)
+            task = begin_callbacks(self, search.n_parts)
             task.call_on_fit_task_begin(**callback_args)
             search.observed = partial(_observed, task, callback_args)
         try:

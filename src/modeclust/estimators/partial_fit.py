@@ -99,7 +99,7 @@ class PartialFitMixin(PathEstimator):
         of the first batch, after one pass over a shuffled stream in 100 batches: at most 0.05
         bandwidths for iris repeated 100 times, the digits repeated 10 times, and 20,000 rows of
         blobs in 2 and in 16 dimensions, at the bandwidth of the first batch. For 20,000 images of
-        MNIST, of which a tenth is the first batch: at most 0.13, with a median of 0.03.
+        MNIST, with a tenth of them in the first batch: at most 0.13, with a median of 0.03.
 
         The speed of convergence depends on the bandwidth: an error shrinks as
         :math:`n^{-3 (1 - r)}`, where r is the factor by which one mode step shrinks it. Modes are

@@ -194,7 +194,7 @@ class Record:
         """Evaluate the last state again at its centers in the precision of the user's rows.
 
         This makes `labels_` equal to the result of `predict` for the same rows, and `objective_` to
-        that of `score`. Soft clusterings are left as they are.
+        the result of `score`. Soft clusterings are left as they are.
         """
         dataset, rescaling, last = self.problem.dataset, self.problem.rescaling, self.states[-1]
         if (rescaling.is_identity and dataset.dtype == np.float64) or last.labels is not None:

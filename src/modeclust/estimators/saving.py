@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
-from modeclust._sklearn import INTERNAL_ATTRIBUTES
+from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.exceptions import ModelFileError, ScaledModelWarning, _warn_user
 from modeclust.io.atomic import in_a_line
@@ -76,8 +76,8 @@ class SavingMixin:
             names = model.feature_names_in_
             is_right = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
             yield "feature_names_in_", is_right, f"{width} names"
-        if "_sklearn_output_config" in vars(model):
-            yield "_sklearn_output_config", isinstance(model._sklearn_output_config, dict), "a dict"
+        if OUTPUT_CONFIG in vars(model):
+            yield OUTPUT_CONFIG, isinstance(vars(model)[OUTPUT_CONFIG], dict), "a dict"
 
 
 class Saved(NamedTuple):
@@ -224,7 +224,7 @@ def _wrong_name(model: Any, state: dict[str, Any]) -> str | None:
 def _wrong_value(model: Any) -> str | None:
     """Return an error if attributes are missing or do not belong together."""
     try:
-        model._validate_params()
+        check_parameters(model)
     except ValueError as error:
         return in_a_line(error)  # it shows some rows of an array in place of a number
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
@@ -242,7 +242,7 @@ def _are_parameters(model: Any) -> bool:
     if not isinstance(kept, dict) or set(kept) != set(model._needed_after_fit):
         return False
     try:
-        type(model)(**kept)._validate_params()
+        check_parameters(type(model)(**kept))
     except ValueError:
         return False
     return True

@@ -23,7 +23,7 @@ OF_LAST = ("centers", "labels", "memberships", "history", "mass", "reference")
 
 
 class DamagedPartError(ValueError):
-    """A part of a checkpoint cannot be that of a fit; the error has the name of the part."""
+    """A part of a checkpoint is not valid; the message is the name of the part."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class SavedFit:
     target: tuple[float, Any] | None  # the bandwidth, and local scales if they were computed
     n_restarts: int
     bandwidths: Any  # after K-means; None before they are known
-    states: dict[str, Any]  # of the path; before it, that of the best restart
+    states: dict[str, Any]  # of the path; before it, of the best restart
     centers: Any  # (S, K, D) of the path
     labels: Any  # (S, N) of the path, if they are stored
 

@@ -187,7 +187,7 @@ def _pool_distances(
 def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     """Return the bandwidth with the highest leave-one-out likelihood, for the gaussian kernel.
 
-    All copies of a row are left out with it. The best bandwidth of a sample is scaled to that of
+    All copies of a row are left out with it. The best bandwidth of a sample is scaled to
     `n_rows` rows, by the rate at which it shrinks with the number of rows.
     """
     rows, weights = sample.distinct()

@@ -32,7 +32,7 @@ CELL, ABOUT_TO_ARRIVE = 1e-3, 0.03
 # to within STEADY (1 - r). Its steps are then lengthened by a factor of up to MAX_LENGTHENING, to
 # at most SLOW bandwidths.
 SLOW, STEADY, MAX_LENGTHENING = 0.1, 0.5, 50.0
-# Modes are told from saddles by an ascent that starts this many bandwidths away.
+# Modes are distinguished from saddle points by an ascent that starts this many bandwidths away.
 NUDGE = 1e-3
 # Factor between the bandwidths at which modes are counted.
 WIDER = 1.2
@@ -81,13 +81,13 @@ class Density:
             negligible=min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.n_rows), 600.0),
         )
         moved = _core.means(sums.totals, sums.mass, points)
-        # Of equal rows it is 1, but for rounding.
+        # Rounding could make it exceed 1.
         return moved, np.minimum(sums.density / self.weight, 1.0), sums.smallest
 
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
         """Return an upper bound on the smallest t at points after moves of these lengths."""
         after: Vector = np.sqrt(reach) + moves / self.bandwidth * np.sqrt(self.precision)
-        with np.errstate(over="ignore"):  # infinity is a bound
+        with np.errstate(over="ignore"):  # an infinite bound is valid
             return after * after
 
 
@@ -177,7 +177,7 @@ def ascend(density: Density, seeds: Points, limits: Limits, *, join: bool = True
 
 
 class _Trajectories:
-    """All trajectories of one call; those that go on are `active`."""
+    """All trajectories of one call; those that have not ended are `active`."""
 
     def __init__(self, density: Density, seeds: Points) -> None:
         n = len(seeds)
@@ -202,7 +202,7 @@ class _Trajectories:
         bandwidth = self._kde.bandwidth
         here = self.points[self.active]
         moved, density, reach = self._kde.shift(here, self._reach)
-        # A plain step never does, but for rounding.
+        # The density falls only after lengthened steps, and by rounding.
         fell = (self._factor > 1.0) & (density < self.density[self.active])
         rose = ~fell
         step = moved - here
@@ -213,7 +213,7 @@ class _Trajectories:
         steady = np.abs(rate - self._rate) < STEADY * (1.0 - rate)
         creeps = rose & steady & (rate > 0.0) & (lengths < SLOW * bandwidth)
         creeps &= self._kde.is_smooth
-        # Not so long that it could lead to another mode.
+        # A longer step could lead to another mode.
         most = np.clip(SLOW / np.maximum(lengths / bandwidth, 1e-30), 1.0, MAX_LENGTHENING)
         factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
         target = here + factor[:, None] * step
@@ -233,7 +233,7 @@ class _Trajectories:
         self.leave(arrived)
 
     def _shrinkage(self, step: Points) -> Vector:
-        """Return by what factor plain steps shrink."""
+        """Return the factor by which plain steps shrink."""
         squares = np.einsum("md,md->m", self._step, self._step)
         along = np.einsum("md,md->m", self._step, step)
         shrunk = np.divide(along, squares, out=np.full_like(along, np.nan), where=squares > 1e-280)
@@ -316,9 +316,9 @@ def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Ind
 
     A point within `radius` of a denser one that leads a group belongs to that group.
     """
-    # Most are all but equal: those in one small cell are one before any are compared.
+    # Most points are almost equal: those in the same small cell are grouped first.
     width = radius / (2.0 * np.sqrt(points.shape[1]))
-    known: dict[bytes, int] = {}  # quicker than sorting cells of many coordinates
+    known: dict[bytes, int] = {}  # faster than sorting cells of many coordinates
     cells = (cell.tobytes() for cell in _cells(points, width))
     cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
     densest = _densest(cell, density)
@@ -330,7 +330,7 @@ def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Ind
         if group[one] < 0:
             others = near.indices[near.indptr[one] : near.indptr[one + 1]]
             group[others[group[others] < 0]] = len(first)
-            group[one] = len(first)  # which is not within any radius of itself, by rounding
+            group[one] = len(first)  # rounding may leave it out of its own neighbours
             first.append(densest[one])
     return group[cell], np.array(first)
 
@@ -356,7 +356,7 @@ def _densest(group: Indices, density: Vector) -> Indices:
 def _cells(points: Points, width: float) -> Points:
     """Return the grid cell of each point."""
     with np.errstate(over="ignore"):
-        return np.floor(points / width) + 0.0  # without -0.0, which has other bits
+        return np.floor(points / width) + 0.0  # turns -0.0, which has other bits, into 0.0
 
 
 class ModesAtBandwidth(NamedTuple):
@@ -461,9 +461,9 @@ def _start_with_about(
 
 
 def estimated_count(modes: Modes, n_seeds: int) -> float:
-    """Return about how many modes `n_seeds` would reach, by those that some of them did.
+    """Return an estimate of the number of modes from `n_seeds` seeds, by the modes of some of them.
 
-    Modes that one alone has reached are taken to be as frequent among all: those of lone rows are.
+    Modes that only one seed reached are assumed to be as frequent among all seeds.
     """
     alone = int(np.sum(np.bincount(modes.labels) == 1))
     return float(len(modes.points) - alone + alone * n_seeds / len(modes.labels))
@@ -472,7 +472,7 @@ def estimated_count(modes: Modes, n_seeds: int) -> float:
 def _modes_with_at_least(
     n_modes: int, start: float, narrower: float, search: Callable[[float], Modes]
 ) -> ModesAtBandwidth:
-    """Return the modes at `start`, or at a smaller bandwidth where there are so many.
+    """Return the modes at `start`, or at a smaller bandwidth with at least `n_modes`.
 
     It becomes smaller by the factor `narrower` first, and by twice its exponent each time up to 2.
     """

@@ -14,8 +14,8 @@ mode step, as one more block of rows with fixed weights. So `solve` is used as i
 iteration lowers the objective. Then the batch becomes parabolas too, at the new centers. Older
 parabolas touch the objective at older centers; the discount removes their influence.
 
-This is stochastic majorisation-minimisation (Mairal, 2013), of which on-line EM (Cappé &
-Moulines, 2009) and on-line K-means, here that of an infinite bandwidth, are other cases.
+This is stochastic majorisation-minimisation (Mairal, 2013). On-line EM (Cappé & Moulines, 2009) and
+on-line K-means are other cases; the latter is the case of an infinite bandwidth.
 """
 
 import copy

@@ -127,7 +127,7 @@ class Chunks:
 
     @cached_property
     def workers(self) -> list[str | None]:
-        """The worker for each chunk: the one that holds it, or else that of its neighbours."""
+        """The worker for each chunk: the one that holds it, or the worker of its neighbours."""
         client = current_client()
         workers = client and list(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
