@@ -376,7 +376,7 @@ IMAGE = [
 ]
 AXES = [bad(3, "ax must be one of matplotlib's Axes or None, got GOT", TypeError)]
 ON_THE_PATH = [
-    bad(0.1, "bandwidth=0.1 is not on the path, which goes from inf to 2; fit one"),
+    bad(0.1, "bandwidth=0.1 is not on the path, which goes from inf to 2; fit a path"),
     *(
         bad(value, "bandwidth must be a number > 0, got GOT")
         for value in (0, -1.0, np.nan, "wide", [2.0, 4.0])
@@ -593,7 +593,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "Path.at": {"bandwidth": ON_THE_PATH},
     "Path.to_frame": {"backend": BACKEND},
     "ModeTree.__getitem__": {
-        "index": [*INDEX, bad(slice(0, 1), "integer, got GOT; take some of tree.levels", TypeError)]
+        "index": [*INDEX, bad(slice(0, 1), "integer, got GOT; slice tree.levels", TypeError)]
     },
     "ModeTree.labels": {"index": INDEX},
     "ModeTree.to_frame": {"backend": BACKEND},

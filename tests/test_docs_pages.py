@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "modeclust"
 PAGE = (ROOT / "docs" / "guide" / "warnings.md").read_text(encoding="utf-8")
 
-# Not for users: abstract methods, a pass in the wrong order, and one that becomes a ValueError.
-INTERNAL = {"NotImplementedError", "RuntimeError", "NoBandwidthError"}
+# Not for users: abstract methods, a pass in the wrong order, and those that become other errors.
+INTERNAL = {"NotImplementedError", "RuntimeError", "NoBandwidthError", "DamagedPartError"}
 # Raised by what the library calls, in its name.
 BY_OTHERS = {"InvalidParameterError", "NotFittedError", "KeyboardInterrupt"}
 
@@ -48,7 +48,7 @@ def raised():
 
 
 def is_warning(function):
-    return isinstance(function, ast.Attribute) and ast.unparse(function) == "warnings.warn"
+    return ast.unparse(function) in ("warnings.warn", "_warn_user")
 
 
 def defined():

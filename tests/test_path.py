@@ -78,7 +78,7 @@ def test_at_refuses_what_the_path_does_not_reach(path, bandwidth):
 def test_a_path_without_kmeans_does_not_reach_it(rng):
     path = kmodes_path(rng.normal(size=(30, 2)), 2, bandwidths=[4.0, 2.0], random_state=0)
     for bandwidth in (np.inf, 5.0):
-        with pytest.raises(ValueError, match="from 4 to 2; fit one that reaches it"):
+        with pytest.raises(ValueError, match="from 4 to 2; fit a path that includes it"):
             path.at(bandwidth)
 
 
