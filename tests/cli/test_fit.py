@@ -180,7 +180,7 @@ def test_an_invalid_checkpoint_is_refused_and_not_changed(here):
         "fit", "iris", *QUICK, "--checkpoint", "iris.csv"
     )
     assert Path("iris.csv").read_bytes() == content
-    assert "no folder" in refused("fit", "iris", *QUICK, "--checkpoint", "absent/c")
+    assert "does not exist" in refused("fit", "iris", *QUICK, "--checkpoint", "absent/c")
     model = KModes(
         3, n_bandwidths=3, n_init=2, random_state=0, checkpoint="c", keep_checkpoint=True
     )

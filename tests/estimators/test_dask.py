@@ -203,7 +203,7 @@ class TestWhatIsLost:
         def forgetful(chunk, job):
             passes.append(chunk.number)
             if len(passes) % 5 == 0 and chunk.number in lost:
-                on_chunk._kept_rows.clear()
+                on_chunk._kept_labels.clear()
             return original(chunk, job)
 
         monkeypatch.setattr(on_chunk, "run_pass", forgetful)
@@ -227,7 +227,7 @@ class TestWhatIsLost:
 
     def test_nothing_is_left_after_a_fit(self):
         KModes(**OPTIONS).fit(chunked(X))
-        assert len(on_chunk._kept_rows) == 0
+        assert len(on_chunk._kept_labels) == 0
 
 
 class TestBadInput:

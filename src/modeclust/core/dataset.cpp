@@ -391,7 +391,7 @@ void bind_rows(nb::module_& m) {
         arg("rounding") = 0.0);
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
         arg("totals"), arg("other_reference"), arg("other_mass"), arg("other_totals"));
-  nb::class_<KeptLabels>(m, "KeptLabels");
+  [[maybe_unused]] const nb::class_<KeptLabels> kept_labels(m, "KeptLabels");
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
                     double, bool, int, int, std::int64_t>(),
