@@ -262,11 +262,11 @@ class _Joins:
         """Note where the active trajectories are; return which of them joined another one."""
         joined = np.zeros(len(trajectories.active), bool)
         near = np.flatnonzero(trajectories.lengths < ABOUT_TO_ARRIVE * self._bandwidth)
-        cells = _cells(trajectories.points[trajectories.active[near]], CELL * self._bandwidth)
-        for index, cell in zip(near, cells, strict=True):
-            trajectory = int(trajectories.active[index])
-            other, when = self._passed.setdefault(cell.tobytes(), (trajectory, n_iter))
-            if self._head(other) != trajectory:
+        numbers = trajectories.active[near]
+        cells = _cells(trajectories.points[numbers], CELL * self._bandwidth)
+        for index, trajectory, cell in zip(near, numbers.tolist(), cells, strict=True):
+            other, when = self._passed.setdefault(cell, (trajectory, n_iter))
+            if other != trajectory and self._head(other) != trajectory:
                 self._other[trajectory], self._when[trajectory] = other, when
                 joined[index] = True
         return joined
@@ -319,7 +319,7 @@ def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Ind
     # Most points are almost equal: those in the same small cell are grouped first.
     width = radius / (2.0 * np.sqrt(points.shape[1]))
     known: dict[bytes, int] = {}  # faster than sorting cells of many coordinates
-    cells = (cell.tobytes() for cell in _cells(points, width))
+    cells = _cells(points, width)
     cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
     densest = _densest(cell, density)
     with openmp_threads():
@@ -353,10 +353,11 @@ def _densest(group: Indices, density: Vector) -> Indices:
     return order[first]
 
 
-def _cells(points: Points, width: float) -> Points:
-    """Return the grid cell of each point."""
+def _cells(points: Points, width: float) -> list[bytes]:
+    """Return a key for the grid cell of each point."""
     with np.errstate(over="ignore"):
-        return np.floor(points / width) + 0.0  # turns -0.0, which has other bits, into 0.0
+        cells = np.floor(points / width) + 0.0  # turns -0.0, which has other bits, into 0.0
+    return [] if cells.size == 0 else cells.view(f"V{cells[0].nbytes}").ravel().tolist()
 
 
 class ModesAtBandwidth(NamedTuple):
