@@ -29,7 +29,8 @@ def center_moves(
 ) -> tuple[float, float, bool]:
     """Return the largest move of a center, the sum of squared moves, and whether all are small.
 
-    A move is small that is at most `tolerance`, or `rounding` times the largest coordinate before.
+    A move is small if it is at most `tolerance`, or at most `rounding` times the largest
+    coordinate of the center before the move.
     """
 
 def merge_mode_sums(
@@ -47,9 +48,12 @@ class KeptLabels:
     """The labels and bounds of some rows, without the rows."""
 
 class Rows:
-    """Rows in memory, dense or CSR, with their weights, labels and bounds."""
+    """Rows in memory, dense or CSR, with their weights, labels and bounds.
 
-    negligible: float  # t this far above the smallest of a cluster makes no difference
+    The precision of a row is 1 / s^2, where s is its local scale.
+    """
+
+    negligible: float  # rows whose t is this far above the smallest t of their cluster do not count
 
     @overload
     def __init__(
@@ -85,7 +89,7 @@ class Rows:
     def n_features(self) -> int: ...
     @property
     def labels(self) -> Labels:
-        """The labels by the last pass that assigned, -1 before; read-only."""
+        """The labels of the last pass that assigned labels, or -1 before the first; read-only."""
 
     @property
     def has_labels(self) -> bool: ...
@@ -97,7 +101,7 @@ class Rows:
 
     @property
     def first_row(self) -> int:
-        """The number of the first row, where these are a part of others."""
+        """Index of the first of these rows in the whole dataset."""
 
     def column_limits(self) -> tuple[Doubles, Doubles]:
         """Return the minimum and the maximum of each column of dense rows without NaN."""
@@ -128,7 +132,10 @@ class Rows:
         int,
         int,
     ]:
-        """Return the fields of `ModeSums` after its kernel."""
+        """Return the fields of `ModeSums` after `kernel`.
+
+        `also_at` is 1 / bandwidth^2 of the previous bandwidth; -1 if there is none.
+        """
 
     def mean_pass(
         self, centers: Doubles, after: Doubles | None = None

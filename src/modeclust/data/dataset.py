@@ -56,14 +56,14 @@ class Part(NamedTuple):
 class Dataset(Protocol):
     """The rows with their weights and local scales, in memory, in a file or on Dask workers.
 
-    A *column* is one number for each row, in a form of the dataset's own.
+    A *column* is one number for each row, in a format that only the dataset knows.
     """
 
     n_rows: int
     n_features: int
     dtype: np.dtype[Any]  # in which the rows are read: float32 or float64
     is_sparse: bool
-    location: str  # where the rows are; sums are merged in the same way for the same location
+    location: str  # where the rows are, and in which chunks; a checkpoint compares it
     stores_labels: bool  # whether the labels of every bandwidth of a path can be stored
 
     def __enter__(self) -> Self: ...

@@ -13,8 +13,9 @@ from modeclust import _core
 class ModeSums:
     """The sums of a mode pass over some rows, per cluster.
 
-    The weight of a row is q g(t) / s^2 / g(reference), where the reference is about the smallest
-    t of its cluster: at no bandwidth do all weights underflow.
+    The weight of a row x in the cluster of the center c is q g(t) / s^2 / g(reference), with
+    t = |x - c|^2 / (bandwidth s)^2. The reference is about the smallest t of the cluster. Without
+    it, all weights of a cluster would underflow at small bandwidths.
     """
 
     kernel: int
@@ -24,7 +25,7 @@ class ModeSums:
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
     nearest: npt.NDArray[np.int64]  # (K,) the row nearest to the center, -1 with none
     nearest_distance: npt.NDArray[np.float64]  # (K,) its squared distance
-    reached_at_previous: npt.NDArray[np.bool_]  # (K,) is a row in the support?
+    reached_at_previous: npt.NDArray[np.bool_]  # (K,) whether a row is in the support
     objective_at_previous: float = 0.0  # sum of q G(t) at the previous bandwidth
     objective: float = 0.0  # sum of q G(t)
     inertia: float = 0.0  # sum of q |x - c|^2 / s^2

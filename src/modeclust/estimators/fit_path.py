@@ -33,30 +33,30 @@ if TYPE_CHECKING:
 
 
 class FitObserver:
-    """Sees a fit after each step. Methods that return True end the current stage."""
+    """Observes a fit: `_fit_path` calls these methods. If one returns True, the stage ends."""
 
     def begin_stage(self, name: str, n_steps: int, progress: "Progress") -> None:
-        """Note that "k-means" or the "path" begins, with a maximum number of steps."""
+        """Handle the start of a stage, "k-means" or "path", of at most `n_steps` steps."""
 
     def before_step(self) -> None:
-        """Note that the next restart or bandwidth begins."""
+        """Handle the start of a step: a restart or a bandwidth."""
 
     def after_restart(self, progress: "Progress", run: State) -> bool:
-        """Note the result of a K-means run."""
+        """Handle the result of a K-means run."""
         return False
 
     def after_kmeans(self, progress: "Progress") -> None:
-        """Note that the best K-means run is on the record, and that the bandwidths are known."""
+        """Handle the end of K-means: the best run is on the record, and the bandwidths are set."""
 
     def after_bandwidth(self, progress: "Progress") -> bool:
-        """Note a new state on the record."""
+        """Handle the state at a bandwidth, which is the last one on the record."""
         return False
 
     def end_stage(self) -> None:
-        """Note that the stage has ended."""
+        """Handle the end of a stage."""
 
     def end_fit(self) -> None:
-        """Note that the result is stored."""
+        """Handle the end of the fit, after its result is stored."""
 
 
 @dataclass
@@ -110,14 +110,15 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         rng = check_random_state(state) if checkpoint is None else checkpoint.generator(state)
         with self._open_problem(checked, rng) as problem:
             target = self._set_bandwidth(problem, rng, checkpoint)
-            progress = self._begin(problem, target, y, checkpoint)
+            progress = self._begin_progress(problem, target, y, checkpoint)
             self._run_kmeans(progress, rng)
             self._follow_path(progress)
             attributes = self._fitted_attributes(progress.record)
         self._store(attributes)
         for observer in reversed(progress.observers):
             observer.end_fit()
-        progress.record.warn(stopped=len(progress.record.states) <= self._n_steps(target))
+        n_left = self._n_finite_bandwidths(target) + 1 - len(progress.record.states)
+        progress.record.warn(stopped=n_left > 0)  # by a callback
 
     # Stage 1: check the input.
 
@@ -130,7 +131,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         start = self.start_bandwidth
         if isinstance(start, str) or isinstance(target, str):
             return
-        if self._n_steps(target) > 1 and not target < start < np.inf:
+        if self._n_finite_bandwidths(target) > 1 and not target < start < np.inf:
             raise ValueError(
                 f"start_bandwidth must be finite and greater than the target bandwidth, "
                 f"{target:.6g}, got {start!r}; pass start_bandwidth='auto' to choose it."
@@ -158,7 +159,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     def _set_bandwidth(
         self, problem: Problem, rng: np.random.RandomState, checkpoint: "Checkpoint | None"
     ) -> float:
-        """Return the target bandwidth in internal units."""
+        """Choose the target bandwidth and set what depends on it; return it in internal units."""
         raise NotImplementedError
 
     def _check_internal_bandwidths(self, problem: Problem) -> None:
@@ -167,11 +168,11 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             if not isinstance(bandwidth, str):
                 problem.bandwidth_to_internal(bandwidth)
 
-    def _begin(
+    def _begin_progress(
         self, problem: Problem, target: float, y: Any, checkpoint: "Checkpoint | None"
     ) -> Progress:
         """Return the progress of a new fit, or the progress in a checkpoint."""
-        n_bandwidths = self._n_steps(target)
+        n_bandwidths = self._n_finite_bandwidths(target)
         record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
         progress = Progress(problem, record, target)
         if self.verbose:
@@ -215,7 +216,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             observer.end_stage()
         assert progress.best is not None
         record.add_means(progress.best)
-        n_bandwidths = self._n_steps(progress.target)
+        n_bandwidths = self._n_finite_bandwidths(progress.target)
         if n_bandwidths:
             start = self._first_bandwidth(problem, progress.best, progress.target)
             progress.bandwidths = schedule(start, progress.target, n_bandwidths)
@@ -254,14 +255,14 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         for observer in observers:
             observer.end_stage()
 
-    def _n_steps(self, target: float) -> int:
-        """Return the number of bandwidths after K-means."""
+    def _n_finite_bandwidths(self, target: float) -> int:
+        """Return the number of bandwidths after K-means; 0 if the target is infinite."""
         return 0 if np.isinf(target) else self.n_bandwidths
 
     # Stage 5: store the result.
 
     def _fitted_attributes(self, record: Record) -> dict[str, Any]:
-        """Return the attributes of the fitted estimator, all by the last state of the path."""
+        """Return the attributes of the fitted estimator: the path, and those of its last state."""
         record.round_last()
         path, last = record.path(getattr(self, "feature_names_in_", None)), record.states[-1]
         point = path[-1]

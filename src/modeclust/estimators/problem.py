@@ -90,7 +90,7 @@ class Problem:
             yield problem
 
     def set_scale(self, scale: Any) -> None:
-        """Set the local scales; internal bandwidths then are those of a row of mean scale."""
+        """Set the local scales. Internal bandwidths then refer to a row with the mean scale."""
         if scale is not None:
             self.mean_scale = self.dataset.set_relative_scale(scale)
 
@@ -118,21 +118,21 @@ class Problem:
     def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
         """Yield initial centers without end, or the given ones once."""
         if is_array_like(init):
-            return iter([self._given(init, n_clusters)])
+            return iter([self._internal_seeds(init, n_clusters)])
         if callable(init):
-            return self._called(init, n_clusters, rng)
+            return self._seeds_by_call(init, n_clusters, rng)
         assert self.pool is not None
         return draw_seeds(self.pool, n_clusters, init, rng, self.n_threads)
 
-    def _given(self, init: Any, n_clusters: int) -> Centers:
+    def _internal_seeds(self, init: Any, n_clusters: int) -> Centers:
         centers = check_centers(init, n_clusters, self.dataset.n_features)
         return np.asarray(self.rescaling.to_internal(centers), dtype=np.float64)
 
-    def _called(
+    def _seeds_by_call(
         self, init: Callable[..., Any], n_clusters: int, rng: np.random.RandomState
     ) -> Iterator[Centers]:
         while True:
-            yield self._given(init(self.X, n_clusters, random_state=rng), n_clusters)
+            yield self._internal_seeds(init(self.X, n_clusters, random_state=rng), n_clusters)
 
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last one."""

@@ -37,7 +37,9 @@ class ReportMixin:
             Data that the model was fitted on. For a Dask collection, the page shows a sample, and
             says which numbers are computed from it.
         y : array-like of shape (n_samples,), default=None
-            Class of each row, to compare the clusters with.
+            Class of each row, to compare the clusters with. The map shows it if you point at a
+            row, each mode has a bar chart of the classes of its nearest rows, and the table has the
+            most frequent class of each cluster.
         path : str, path-like or None, default="report.html"
             File to write. If it ends in ``.json``, the summary is written instead of the page.
             None writes no file.

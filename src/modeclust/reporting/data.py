@@ -87,7 +87,7 @@ class ReportData(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        """How a mode is shown: as an image, a profile, its largest features, or its values."""
+        """How a mode is shown: "image", "profile", "terms" (its largest features) or "values"."""
         if self.image_shape is not None:
             return "image"
         if is_sparse(self.X) or self.n_features > MAX_FEATURES:

@@ -23,7 +23,10 @@ MAX_WIDTH_RATIO = 5
 
 
 def summarize_patterns(data: ReportData, path: Path, labels: Labels) -> dict[str, Any]:
-    """Return the modes at each bandwidth, and the rows of each cluster nearest to them."""
+    """Return the modes at each bandwidth, and the rows of each cluster nearest to them.
+
+    With classes, it also returns those of these rows, and the most frequent class of each cluster.
+    """
     mean_distances, nearest_by_step = [], []
     for own, point in zip(labels, path, strict=True):
         distances = own_distances(data.X, own, point.centers)

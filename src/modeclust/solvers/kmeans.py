@@ -129,15 +129,15 @@ def solve_kmeans(dataset: Dataset, centers: Centers, *, max_iter: int, tolerance
             sums, refilled = _refill_empty(dataset, centers, sums), True
         n_iter += 1
         # Labels that an earlier run left do not count in the first iteration.
-        still = n_iter > 1 and means.changed == 0 and not refilled
+        settled = n_iter > 1 and means.changed == 0 and not refilled
         residual = 0.0
-        if not still:
+        if not settled:
             moved = sums.moved(centers)
             residual, squares, _ = center_moves(centers, moved)
-            still = squares <= tolerance
+            settled = squares <= tolerance
             means.assign(moved)
             centers = moved
-        converged = still and not means.renew_if_drifted()
+        converged = settled and not means.renew_if_drifted()
     exact = means.exact if converged else assign(dataset, centers)
     return state_of(np.inf, centers, exact, n_iter, residual, converged)
 

@@ -94,12 +94,9 @@ def follow_path(
 def solve(
     dataset: SupportsModePasses, centers: Centers, bandwidth: float, options: SolverOptions
 ) -> State:
-    """Alternate between assignment and mode steps until no label and no center changes.
+    """Alternate between assignment and mode steps at one bandwidth.
 
-    Stops if no label changes and no mode step is longer than `tol` bandwidths, or after `max_iter`
-    iterations. If there is one mode step between two assignments, slow steps are lengthened
-    (`Relaxation`). The last pass is an assignment: labels, counts and objective belong to the
-    returned centers.
+    The stopping rule is that of `solve_on_path`, with at most `options.max_iter` iterations.
     """
     return solve_on_path(dataset, centers, bandwidth, options)[0]
 
@@ -112,11 +109,16 @@ def solve_on_path(
     initial_sums: ModeSums | None = None,
     next_bandwidth: float | None = None,
 ) -> tuple[State, ModeSums | None]:
-    """Solve at one bandwidth of a path, with fewer passes than `solve`.
+    """Alternate between assignment and mode steps at one bandwidth of a path.
 
-    If `path_iter` ends the iteration, the last pass runs at the next bandwidth, and measures the
-    objective at this one too. Its sums are returned: pass them as `initial_sums` at the next
-    bandwidth.
+    Stops if no label changes and no mode step is longer than `tol` bandwidths, or after `path_iter`
+    iterations (`max_iter` at the last bandwidth). If there is one mode step between two
+    assignments, slow steps are lengthened (`Relaxation`). The last pass is an assignment: labels,
+    counts and objective belong to the returned centers.
+
+    If `path_iter` ends the loop, this last pass runs at the next bandwidth, and computes the
+    objective at this one too. This saves one pass at each bandwidth. Its sums are returned: pass
+    them as `initial_sums` at the next bandwidth.
     """
     kernel, mean_shift_iter = options.kernel, options.mean_shift_iter
     max_iter = options.max_iter if next_bandwidth is None else options.path_iter
@@ -129,8 +131,8 @@ def solve_on_path(
         for _ in range(mean_shift_iter - 1):
             moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
-        residual, _, still = center_moves(centers, moved, options.tol * bandwidth, MOVE_ROUNDING)
-        converged = still and sums.changed == 0
+        residual, _, settled = center_moves(centers, moved, options.tol * bandwidth, MOVE_ROUNDING)
+        converged = settled and sums.changed == 0
         if converged:
             break
         centers = relaxation.next(centers, moved) if mean_shift_iter == 1 else moved
@@ -200,13 +202,13 @@ def automatic_start(dataset: Dataset, means: State, kernel: int, target: float) 
     their centers. It is at least twice the target.
     """
     sums = assign(dataset, means.centers)
-    still = sums.moved(means.centers)
+    after_means_step = sums.moved(means.centers)
     radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
     bandwidth = radius
     while bandwidth > 0:
         pass_ = ModePass(means.centers, kernel, inverse_square(bandwidth), reassign=False)
         moved = dataset.run(pass_).moved(means.centers)
-        if largest_move(still, moved) <= SMALL_MOVE * radius:
+        if largest_move(after_means_step, moved) <= SMALL_MOVE * radius:
             break
         bandwidth *= np.sqrt(2)
     return max(bandwidth, min(2 * target, LARGEST_BANDWIDTH))

@@ -9,7 +9,7 @@ let playing = null; // the timer of the animation
 const charts = [report.histogram ? histogramChart() : mapChart(), curvesChart()];
 const showPatterns = patternCards();
 
-// Tooltips of the terms.
+// Tooltips that explain words on the page.
 const glossary = {
   mode: "Representative of a cluster: a peak of the kernel density of its rows. At an infinite bandwidth it is the mean.",
   exemplar: "The row of the cluster that is nearest to its mode.",
@@ -19,7 +19,7 @@ const glossary = {
 };
 
 /** Return text with a dotted underline and a tooltip. */
-const term = (text, tooltip) => element("span", { class: "term", title: tooltip }, text);
+const withTooltip = (text, tooltip) => element("span", { class: "term", title: tooltip }, text);
 
 function showHeader() {
   const { kernel, adaptive, bandwidth, bandwidth_rule: rule } = report.model;
@@ -31,15 +31,15 @@ function showHeader() {
   byId("notes").replaceChildren(...report.notes.map((note) => element("li", {}, element("bdi", {}, note))));
   byId("first").textContent = stepName(0);
   byId("last").textContent = nSteps > 1 ? `target ${stepName(nSteps - 1)}` : "";
-  byId("patterns-title").replaceChildren(term("Modes", glossary.mode), " and their nearest rows");
-  byId("redundant-title").replaceChildren(term("Redundant", glossary.redundant), " pairs of clusters");
+  byId("patterns-title").replaceChildren(withTooltip("Modes", glossary.mode), " and their nearest rows");
+  byId("redundant-title").replaceChildren(withTooltip("Redundant", glossary.redundant), " pairs of clusters");
   document.body.dataset.pattern = report.pattern;
 }
 
 function showReadout(step) {
   const { bandwidth, objective } = report.steps[step];
   const name = bandwidth === null ? "K-means (bandwidth ∞)" : `bandwidth ${format(bandwidth)}`;
-  const details = element("small", {}, `step ${step + 1} of ${nSteps}, `, term("objective", glossary.objective), ` ${format(objective)}`);
+  const details = element("small", {}, `step ${step + 1} of ${nSteps}, `, withTooltip("objective", glossary.objective), ` ${format(objective)}`);
   byId("readout").replaceChildren(name, details);
   byId("readout").title = glossary.bandwidth;
   byId("slider").value = step;
@@ -74,7 +74,7 @@ const tableColumns = columns();
 
 function showTable(step) {
   const table = byId("clusters");
-  table.tHead.replaceChildren(element("tr", {}, ...tableColumns.map(([name, , tooltip]) => element("th", { scope: "col" }, tooltip ? term(name, tooltip) : name))));
+  table.tHead.replaceChildren(element("tr", {}, ...tableColumns.map(([name, , tooltip]) => element("th", { scope: "col" }, tooltip ? withTooltip(name, tooltip) : name))));
   table.tBodies[0].replaceChildren(...clusters.map((k) =>
     element("tr", {}, ...tableColumns.map(([, cell]) => element("td", {}, cell(step, k))))));
 }
