@@ -263,7 +263,7 @@ def test_modes_over_bandwidths(rng):
     assert frame["parent"][-1] == -1
 
 
-def test_manners():
+def test_scikit_learn_conventions():
     frame = pd.DataFrame(BLOBS, columns=["a", "b"])
     model = MeanShift(1.0).fit(frame)
     assert model.feature_names_in_.tolist() == ["a", "b"]

@@ -1,4 +1,4 @@
-"""scikit-learn's manners."""
+"""scikit-learn's conventions."""
 
 import io
 import pickle

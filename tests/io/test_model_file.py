@@ -88,7 +88,7 @@ def test_a_loaded_model_is_the_same(name, tmp_path):
             assert_same(getattr(same, method)(data), getattr(model, method)(data))
 
 
-def test_a_loaded_model_keeps_scikit_learns_manners(tmp_path):
+def test_a_loaded_model_keeps_scikit_learns_conventions(tmp_path):
     fitted("pandas").save(tmp_path / "model.npz")
     model = load(tmp_path / "model.npz")
     assert isinstance(model.transform(FRAME), pd.DataFrame)
