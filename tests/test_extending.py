@@ -136,6 +136,7 @@ def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
         "tests/data/test_mode_pass.py::test_one_pass_agrees_with_the_reference",
         "tests/estimators/test_invariants.py::test_the_objective_never_falls_at_a_fixed_bandwidth",
         "tests/plotting/test_density.py::test_the_area_of_a_density_is_the_weight_of_its_cluster",
+        "tests/reporting/test_charts.py::test_the_density_of_one_feature_peaks_at_the_mode",
         "tests/solvers/test_mean_shift.py::test_modes_and_partition_of_plain_mean_shift",
         "tests/solvers/test_streaming.py",
     ]
