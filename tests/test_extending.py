@@ -1,7 +1,8 @@
-"""What the page on extending adds works, and agrees with what is built in."""
+"""Test the examples in docs/extending.md."""
 
 import importlib.util
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -16,21 +17,22 @@ from sklearn.datasets import make_blobs
 from modeclust.data.memory import MemoryDataset
 
 ROOT = Path(__file__).parents[1]
-ADDED = ROOT / "docs" / "extending"
+PAGE = ROOT / "docs" / "extending.md"
+EXAMPLES = ROOT / "docs" / "extending"
+PATCH = ["patch", "--strip=1", "--fuzz=0", f"--input={EXAMPLES / 'triweight.patch'}"]
 N_ROWS = 16_000  # two chunks of the table
 CLUSTERS = 4
 
-
-# Plugins that this Python may have, of which one warns in the processes of xdist.
+# Leave out plugins of this Python that are not needed; one of them warns under xdist.
 QUIET = ("-p", "no:cacheprovider", "-p", "no:benchmark")
 
 
 @pytest.fixture(scope="module")
-def added():
-    """Load a module of the page."""
+def load_example():
+    """Load an example by the name of its module."""
 
     def load(name):
-        spec = importlib.util.spec_from_file_location(name, ADDED / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module
@@ -39,14 +41,14 @@ def added():
 
 
 @pytest.fixture
-def datasets(added):
+def datasets(load_example):
     """The same rows in memory and in a table, some of them twice."""
     X, _ = make_blobs(N_ROWS, 3, centers=CLUSTERS, cluster_std=1.0, random_state=0)
     X[1::7] = X[::7]
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE points (a REAL, b REAL, c REAL)")
     connection.executemany("INSERT INTO points VALUES (?, ?, ?)", X.tolist())
-    table = added("table_dataset").TableDataset(
+    table = load_example("table_dataset").TableDataset(
         connection, "points", ["a", "b", "c"], n_clusters=CLUSTERS
     )
     with MemoryDataset(X, n_clusters=CLUSTERS, n_jobs=2) as memory:
@@ -56,12 +58,12 @@ def datasets(added):
 
 @pytest.mark.docs
 @pytest.mark.parametrize("scaled", [False, True])
-def test_rows_of_a_table_give_the_same_modes(datasets, added, scaled):
+def test_rows_of_a_table_give_the_same_modes(datasets, load_example, scaled):
     memory, table = datasets
     if scaled:
         scale = np.random.default_rng(0).uniform(0.5, 2.0, size=N_ROWS)
         assert table.set_relative_scale(scale) == memory.set_relative_scale(scale)
-    cluster = added("table_dataset").cluster
+    cluster = load_example("table_dataset").cluster
     bandwidths = np.geomspace(8.0, 2.0, 3)
     both = (cluster(dataset, CLUSTERS, bandwidths) for dataset in datasets)
     for found, expected in zip(*both, strict=True):
@@ -87,12 +89,29 @@ def test_rows_of_a_table_are_drawn_alike(datasets):
 
 
 @pytest.mark.docs
-def test_a_new_pass_runs_on_every_dataset(datasets, added):
+def test_a_new_pass_runs_on_every_dataset(datasets, load_example):
     memory, _ = datasets
     for dataset in datasets:
-        found = dataset.run(added("range_pass").RangePass())
+        found = dataset.run(load_example("range_pass").RangePass())
         np.testing.assert_array_equal(found.smallest, memory.X.min(axis=0))
         np.testing.assert_array_equal(found.largest, memory.X.max(axis=0))
+
+
+def test_the_page_names_every_file_that_knows_a_kernel():
+    page = PAGE.read_text()
+    package = ROOT / "src" / "modeclust"
+    sources = [file for file in package.rglob("*") if file.suffix in (".py", ".hpp", ".cpp")]
+    files = {
+        file.relative_to(package).as_posix()
+        for file in sources
+        if re.search(r"\bcauchy\b", file.read_text())
+    }
+    assert "core/weighing.hpp" in files
+    assert not [file for file in files if f"`{file}`" not in page]
+
+
+def test_the_patch_applies():
+    subprocess.run([*PATCH, "--dry-run"], cwd=ROOT, check=True)
 
 
 @pytest.mark.slow
@@ -104,8 +123,7 @@ def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
         shutil.copytree(ROOT / name, sources / name, ignore=ignored)
     for name in ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, sources)
-    patch = ["patch", "--strip=1", "--fuzz=0", f"--input={ADDED / 'triweight.patch'}"]
-    subprocess.run(patch, cwd=sources, check=True)
+    subprocess.run(PATCH, cwd=sources, check=True)
     pip = [sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps"]
     subprocess.run([*pip, f"--target={installed}", "."], cwd=sources, check=True)
     tests = [
@@ -113,11 +131,16 @@ def test_the_patch_adds_a_kernel_that_the_tests_cover(tmp_path):
         "tests/cli/test_options.py::test_options_have_the_names_of_the_library",
         "tests/core/test_assign.py::test_mode_passes_agree_with_a_plain_loop",
         "tests/core/test_density.py::test_sums_agree_with_the_formulas",
+        "tests/core/test_density.py::test_leaves_out_of_reach_change_nothing",
         "tests/core/test_measures.py::test_soft_sums",
         "tests/data/test_mode_pass.py::test_one_pass_agrees_with_the_reference",
         "tests/estimators/test_invariants.py::test_the_objective_never_falls_at_a_fixed_bandwidth",
+        "tests/plotting/test_density.py::test_the_area_of_a_density_is_the_weight_of_its_cluster",
+        "tests/reporting/test_charts.py::test_the_density_of_one_feature_peaks_at_the_mode",
+        "tests/solvers/test_mean_shift.py::test_modes_and_partition_of_plain_mean_shift",
+        "tests/solvers/test_streaming.py",
     ]
-    # The library that is installed here is not seen: files with paths (.pth) count in
+    # This leaves out the editable install of the library: Python reads .pth files in its own
     # site-packages only.
     paths = [str(installed), *(path for path in sys.path if path.endswith("site-packages"))]
     run = subprocess.run(

@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass
 class Ranges:
-    """The smallest and the largest values of some rows."""
+    """The smallest and the largest value of each feature in some rows."""
 
     smallest: np.ndarray  # (D,)
     largest: np.ndarray  # (D,)
@@ -25,7 +25,7 @@ class RangePass:
         """Return the ranges of some rows."""
         ranges = Ranges(*np.empty((2, rows.n_features)))
         for j, axis in enumerate(np.eye(rows.n_features)):
-            values = rows.keys(axis)  # the product of each row with the axis: its feature j
+            values = rows.keys(axis)  # product of each row with a unit vector: its feature j
             ranges.smallest[j] = values.min()
             ranges.largest[j] = values.max()
         return ranges

@@ -210,7 +210,7 @@ def _run(program):
     [
         (np.zeros((2, 4)), 0, "features of X"),
         (np.zeros((0, 3)), 0, "one row for each cluster"),
-        (np.zeros((2, 3)), 4, "kernel must be"),
+        (np.zeros((2, 3)), len(KERNELS), "kernel must be"),
         (np.zeros((2, 3)), -1, "kernel must be"),
     ],
 )

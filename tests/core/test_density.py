@@ -184,8 +184,8 @@ def test_every_instruction_set_gives_the_same_bits():
     ("changes", "message"),
     [
         ({"points": np.zeros((2, 3))}, "points must have the 2 features"),
-        ({"kernel": 4}, "kernel must be a number from 0 to 3"),
-        ({"kernel": -1}, "kernel must be a number from 0 to 3"),
+        ({"kernel": len(KERNELS)}, f"kernel must be a number from 0 to {len(KERNELS) - 1}"),
+        ({"kernel": -1}, f"kernel must be a number from 0 to {len(KERNELS) - 1}"),
         ({"inverse_squared_bandwidth": -1.0}, "inverse_squared_bandwidth must be"),
         ({"inverse_squared_bandwidth": np.nan}, "inverse_squared_bandwidth must be"),
         ({"nearest": np.zeros(3)}, "nearest must have one number for each point"),

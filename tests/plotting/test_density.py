@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from reference import PROFILES
+from reference import COMPACT, PROFILES
 
 from modeclust.plotting import density
 from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
@@ -68,7 +68,7 @@ def test_the_grid_covers_rows_and_centers(rows_and_labels, kernel, monkeypatch):
     np.testing.assert_allclose(values, expected, atol=1e-15)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "biweight"])
+@pytest.mark.parametrize("kernel", ["gaussian", *COMPACT])
 def test_the_area_of_a_density_is_the_weight_of_its_cluster(rows_and_labels, kernel):
     X, labels, weight, scale = rows_and_labels
     kde = KernelDensity.of(X[:, :1], kernel, weight, scale)

@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
 from modeclust import KModes, LaplacianKModes, estimate_bandwidth
+from modeclust.kernels import KERNELS
 from modeclust.plotting import PathDisplay, path_display
 from modeclust.plotting.clustering import adaptive_scales
 from modeclust.plotting.palette import color
@@ -184,7 +185,7 @@ def test_many_rows_are_sampled_by_cluster(rng, monkeypatch):
     np.testing.assert_array_equal(positions(display.exemplars_), expected)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n_features", [1, 2])
 def test_every_kernel_and_single_precision(blobs, kernel, n_features):
     X = blobs[:, :n_features].astype(np.float32)

@@ -3,15 +3,16 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
+from modeclust.kernels import KERNELS
 from modeclust.reporting.summarize import summarize
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_the_density_of_one_feature_peaks_at_the_mode(kernel):
     rng = np.random.default_rng(0)
     X = np.r_[rng.normal(0, 1, 300), rng.normal(10, 1, 200)][:, None]
     weight = rng.integers(1, 4, len(X))
-    model = KModes(2, bandwidth=2.0, kernel=kernel, random_state=0, adaptive=True)
+    model = KModes(2, bandwidth=3.0, kernel=kernel, random_state=0, adaptive=True)
     model.fit(X, sample_weight=weight)
     summary = summarize(model, X, sample_weight=weight)["histogram"]
     grid = np.array(summary["grid"])

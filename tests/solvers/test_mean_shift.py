@@ -209,7 +209,8 @@ def test_modes_and_partition_of_plain_mean_shift(name, kernel, weighted):
     X, bandwidth = data_sets()[name]
     rng = np.random.default_rng(1)
     weight, scale = rng.uniform(0.5, 2.0, size=(2, len(X))) if weighted else (None, None)
-    bandwidth *= {"gaussian": 1.0, "cauchy": 1.0, "epanechnikov": 2.0, "biweight": 2.5}[kernel]
+    if kernel in reference.COMPACT:
+        bandwidth *= 2.0 if kernel == "epanechnikov" else 2.5
     options = {"kernel": kernel, "weight": weight, "scale": scale}
     with density_of(X, bandwidth, **options) as density:
         # The flat pull has modes next to each other, which would otherwise be one.
