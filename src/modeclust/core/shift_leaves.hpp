@@ -88,8 +88,8 @@ struct LeafPoint {
 
   /// Beyond this t, rows don't matter.
   MODECLUST_INLINE double limit(double nearest) const {
-    if (kernel == KernelName::cauchy) return infinity;
     if (has_compact_support(kernel)) return 1.0;
+    if (kernel != KernelName::gaussian) return infinity;  // its weights fall too slowly
     return (sums.smallest < nearest ? sums.smallest : nearest) + negligible;
   }
 
