@@ -33,35 +33,35 @@ if TYPE_CHECKING:
 
 
 class FitObserver:
-    """Sees a fit after each step. Methods that return True end the current stage."""
+    """Observes a fit. Methods that return True end the current stage."""
 
     def begin_stage(self, name: str, n_steps: int, progress: "Progress") -> None:
-        """Note that "k-means" or the "path" begins, with a maximum number of steps."""
+        """Handle the start of the stage "k-means" or "path", with up to `n_steps` steps."""
 
     def before_step(self) -> None:
-        """Note that the next restart or bandwidth begins."""
+        """Handle the start of a restart or bandwidth."""
 
     def after_restart(self, progress: "Progress", run: State) -> bool:
-        """Note the result of a K-means run."""
+        """Handle the result of a K-means run."""
         return False
 
     def after_kmeans(self, progress: "Progress") -> None:
-        """Note that the best K-means run is on the record, and that the bandwidths are known."""
+        """Handle the end of K-means: its best run is recorded, and the bandwidths are known."""
 
     def after_bandwidth(self, progress: "Progress") -> bool:
-        """Note a new state on the record."""
+        """Handle the state at a bandwidth, which is the last one of the record."""
         return False
 
     def end_stage(self) -> None:
-        """Note that the stage has ended."""
+        """Handle the end of a stage."""
 
     def end_fit(self) -> None:
-        """Note that the result is stored."""
+        """Handle the end of the fit, after the result is stored."""
 
 
 @dataclass
 class Progress:
-    """How far a fit has come."""
+    """The progress of a fit."""
 
     problem: Problem
     record: Record
@@ -104,7 +104,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         sample_scale: Any = None,
         checkpoint: "Checkpoint | None" = None,
     ) -> None:
-        """Fit the rows of `X`, and forget earlier fits."""
+        """Fit the rows of `X`. Earlier fits have no influence."""
         checked = self._check_input(X, sample_weight, sample_scale)
         state = self.random_state
         rng = check_random_state(state) if checkpoint is None else checkpoint.generator(state)
@@ -261,7 +261,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     # Stage 5: store the result.
 
     def _fitted_attributes(self, record: Record) -> dict[str, Any]:
-        """Return the attributes of the fitted estimator, all by the last state of the path."""
+        """Return the attributes of the fitted estimator, from the last state of the path."""
         record.round_last()
         path, last = record.path(getattr(self, "feature_names_in_", None)), record.states[-1]
         point = path[-1]
@@ -282,7 +282,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             setattr(self, name, value)
 
     def _attributes_at(self, state: State, problem: Problem) -> dict[str, Any]:
-        """Return the attributes that callbacks need to predict by the model at `state`."""
+        """Return the attributes that callbacks need to predict with the model at `state`."""
         centers = problem.rescaling.to_original(state.centers)
         return {
             "cluster_centers_": centers.astype(problem.dataset.dtype),
