@@ -333,7 +333,7 @@ def test_a_path_that_a_callback_stopped_can_go_on(blobs):
     options = {"bandwidth": 0.5, "path_iter": 1, "tol": 0.0, "random_state": 0}
     model = KModes(3, **options).set_callbacks(Stopper()).partial_fit(blobs)
     assert len(model.path_) == 3
-    mass = reference.pulls(blobs, model.cluster_centers_, model.bandwidth_)
+    mass = reference.kernel_weights(blobs, model.cluster_centers_, model.bandwidth_)
     own, kept = np.eye(3)[model.labels_].T, model._statistics
     np.testing.assert_allclose(
         kept.mass * np.exp(-kept.reference / 2) / (own * mass).sum(axis=1),
