@@ -208,7 +208,7 @@ def neighbor_graph(
 def log_affinities(distances: Doubles, own: Any, others: Any) -> Doubles:
     """Return -d^2 / (2 s_i s_j), or 0 if there are no scales. It is 0 for equal rows.
 
-    The result is always finite, even if a scale is 0: that of a row equal to all its neighbours.
+    The result is always finite. A scale is 0 if a row is equal to all its neighbours.
     """
     if own is None:
         return np.zeros_like(distances)

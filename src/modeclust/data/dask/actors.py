@@ -36,7 +36,7 @@ class Subtotals:
         self._merge_pairs()
 
     def total(self) -> Any:
-        """Return the sum over all chunks, all of which must be there."""
+        """Return the sums over all chunks. No chunk may be missing."""
         (total,) = self._nodes.values()
         return total
 
