@@ -1,4 +1,4 @@
-"""The time to read the rows and do nothing with them: no pass over them can be faster."""
+"""The time to only read the rows: no pass can be faster."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +12,7 @@ PIECES_PER_THREAD = 8
 
 
 def bare_reader(X):
-    """Return a contestant that reads all numbers of dense or CSR rows, by all threads."""
+    """Return a contestant that reads all numbers of dense or CSR rows with all threads."""
     arrays = [X.data, X.indices] if sparse.issparse(X) else [X.reshape(-1)]
     pieces = [p for array in arrays for p in np.array_split(array, PIECES_PER_THREAD * THREADS)]
 
@@ -26,5 +26,5 @@ def bare_reader(X):
 
 
 def _largest(values):
-    """Return the largest number, which NumPy finds as fast as memory can be read."""
+    """Return the largest number. NumPy finds it as fast as memory can be read."""
     return values.max(initial=0)

@@ -1,4 +1,4 @@
-"""What bounds spare, over features and clusters."""
+"""The time that bounds save, by the numbers of features and clusters."""
 
 from dataclasses import replace
 from itertools import product
@@ -26,12 +26,12 @@ N_BANDWIDTHS, PATH_ITER, NARROWED = 10, 5, 4  # the path ends at a quarter of it
 
 
 class RowsWithoutBounds(MemoryDataset):
-    """Rows that are new to each pass that assigns: every one of them is searched."""
+    """Rows without bounds: each pass that assigns searches the nearest center of every row."""
 
     def __init__(self, X, *, n_clusters):
         super().__init__(X, n_clusters=n_clusters)
         self._n_clusters = n_clusters
-        self._means: Any = None  # the sums of the last pass of K-means
+        self._means: Any = None  # the sums of the last K-means pass
 
     def run(self, pass_):
         if not pass_assigns(pass_):
@@ -56,7 +56,7 @@ DATASETS = {NONE: RowsWithoutBounds, BOUNDS: MemoryDataset}
 
 
 def measure_bounds(effort: Effort):
-    """Return the times of K-means and of a path, with bounds and without."""
+    """Return the times of K-means and of a path, with and without bounds."""
     clusters = CLUSTERS[:3] if effort.quick else CLUSTERS
     return [_measure_cell(*cell, effort) for cell in product(FEATURES, clusters)]
 

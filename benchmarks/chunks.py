@@ -1,11 +1,11 @@
-"""Rows in the chunks of a Dask cluster: beside memory, beside dask-ml, and as they grow."""
+"""Fits on a Dask cluster, compared with fits in memory and with dask-ml, for growing data."""
 
 import pickle
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import environment  # noqa: F401  before what reads it
+import environment  # noqa: F401  before modules that read its variables
 import numpy as np
 from effort import Effort
 from peers import DASK, DASK_ML, is_installed
@@ -16,13 +16,13 @@ from modeclust import KModes
 from modeclust.data.dask.dataset import DaskDataset
 from modeclust.data.mode_pass import ModePass
 
-N_WORKERS = 2  # and as many threads in memory, whatever the machine has
+N_WORKERS = 2  # and the number of threads in memory
 MEMORY, CLUSTER = f"in memory, {N_WORKERS} threads", f"Dask, {N_WORKERS} processes"
 MEANS_MEMORY, MEANS_CLUSTER = "K-means in memory", "K-means on Dask"
 
 
 class Blobs(NamedTuple):
-    """Rows around random centres, which any process makes for itself, chunk by chunk."""
+    """Rows around random centers. Every process can make any chunk itself."""
 
     n_rows: int
     n_features: int
@@ -37,7 +37,7 @@ class Blobs(NamedTuple):
         return rows + self.centers()[rng.integers(self.n_clusters, size=n_rows)]
 
     def centers(self) -> Any:
-        """Return the centres, all equally likely."""
+        """Return the centers, all equally likely."""
         rng = np.random.default_rng(0)
         return rng.normal(scale=10, size=(self.n_clusters, self.n_features)).astype(np.float32)
 
@@ -77,16 +77,16 @@ class Blobs(NamedTuple):
 
 
 class Passes:
-    """What passes over chunks take, and how many bytes come back from those of K-modes."""
+    """The times of passes over chunks, and the bytes that K-modes passes return."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.bytes_back: list[int] = []
-        self.whole = 0.0  # the seconds of all of the fit
+        self.whole = 0.0  # seconds of the whole fit
 
     @contextmanager
     def counted(self):
-        """Look on while the context lasts."""
+        """Count the passes within the context."""
         original = DaskDataset.run
 
         def run(rows, pass_):
@@ -115,7 +115,7 @@ def cluster():
 
 
 def measure_chunks(effort: Effort):
-    """Fit the same rows in memory and on two processes, and K-means beside dask-ml's."""
+    """Compare fits in memory with fits on two processes, and K-means with that of dask-ml."""
     if not is_installed(DASK):
         return None
     size = 100_000 if effort.quick else 2_000_000
@@ -128,7 +128,7 @@ def measure_chunks(effort: Effort):
         contestants = {MEMORY: _modes(X), CLUSTER: _modes(chunks)}
         small = blobs._replace(n_rows=8_000, chunk_rows=1_000)
         few = {name: _modes(rows) for name, rows in _both(small)}
-        interleave(few, 1)  # loads what is used into each process
+        interleave(few, 1)  # imports all modules in each process
         runs = interleave(contestants, effort.long_repeats)
         means = {MEANS_MEMORY: _means(X, start), MEANS_CLUSTER: _means(chunks, start)}
         if is_installed(DASK_ML):
@@ -194,11 +194,11 @@ def _their_means(rows, start):
 
 
 def measure_scale(effort: Effort):
-    """Predict fits of many rows from one of few, and see whether they take so long.
+    """Predict the times of fits of many rows from a fit of few rows, and compare.
 
-    A fit takes its passes, each of them a time that does not depend on the rows (to reach the
-    workers and to merge) and a time for each row; and once more a time for each row, for the few
-    passes that take longer: those without bounds yet, and that between modes at the end.
+    In this model, each pass takes a fixed time, to reach the workers and to merge, and a time per
+    row. The whole fit takes another time per row, for the few passes that take longer: the first
+    ones, without bounds, and the last one, for the densities between modes.
     """
     if not is_installed(DASK):
         return None
@@ -206,7 +206,7 @@ def measure_scale(effort: Effort):
     few, *many = (sizes[0] // 10, *sizes)
     found: dict[str, Any] = {"n_workers": N_WORKERS, "n_features": 100, "n_clusters": 50}
     with cluster():
-        _fit_counted(_wide(few))  # loads what is used into each process
+        _fit_counted(_wide(few))  # imports all modules in each process
         wait_alone = _fit_counted(_wide(1_000))
         base = _fit_counted(_wide(few))
         latency, usual = (float(np.median(p.seconds)) for p in (wait_alone, base))

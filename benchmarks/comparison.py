@@ -1,4 +1,4 @@
-"""Clusterings by other libraries beside those of modeclust, on data of which the classes are known.
+"""Compare modeclust with other clustering libraries, on data with known classes.
 
     python benchmarks/comparison.py [--repeats 3] [--quick] [--out DIR]
 
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import environment  # before what reads it
+import environment  # before modules that read its variables
 import numpy as np
 from comparison_page import to_markdown
 from outside_load import OutsideLoad
@@ -32,13 +32,13 @@ import modeclust
 from modeclust import KModes, LaplacianKModes, estimate_bandwidth
 
 KMEANS = "scikit-learn KMeans"
-OUTLIER = -1  # the class of rows that belong to none
+OUTLIER = -1  # the class of outliers
 N_NEIGHBORS = 10
 FRACTIONS = (1 / 2, 1 / 3, 1 / 5)  # of the "knn" bandwidth
 
 
 class Known(NamedTuple):
-    """Rows of which the classes are known."""
+    """Rows with known classes."""
 
     title: str
     source: str
@@ -51,7 +51,7 @@ class Known(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Labels, -1 for rows that are in no cluster, and a representative of each cluster."""
+    """Labels, -1 for rows in no cluster, and a representative of each cluster."""
 
     labels: Any
     representatives: Any
@@ -61,7 +61,7 @@ Fit = Callable[[Any, int, int], Found]  # takes rows, K and a seed
 
 
 class Contestant(NamedTuple):
-    """A clusterer as it comes, and with other values of the parameter that matters most to it."""
+    """A clusterer with defaults, and with other values of its most important parameter."""
 
     fit: Fit
     others: dict[str, Fit]
@@ -203,7 +203,7 @@ def _laplacian_others(**options) -> dict[str, Fit]:
 
 
 def measure(known: Known, repeats) -> dict[str, Any]:
-    """Return the times of all on one set, and how good their clusters and representatives are."""
+    """Return the times of all contestants on one set, and the quality of their results."""
     scores: dict[str, list[dict[str, float]]] = {name: [] for name in contestants()}
 
     def timed(name, fit):
@@ -215,7 +215,7 @@ def measure(known: Known, repeats) -> dict[str, Any]:
         return run
 
     fits = {name: timed(name, own.fit) for name, own in contestants().items()}
-    interleave(fits, 1)  # loads what is used
+    interleave(fits, 1)  # imports all modules
     for own in scores.values():
         own.clear()
     compared = compare(interleave(fits, repeats), KMEANS)
@@ -231,11 +231,11 @@ def measure(known: Known, repeats) -> dict[str, Any]:
 
 
 def score(known: Known, found: Found) -> dict[str, float]:
-    """Return how well labels meet classes, and how typical the representatives are.
+    """Return how well labels match classes, and how typical the representatives are.
 
-    A representative is as far from its nearest rows as rows are from theirs, or so many times
-    as far; and some of those rows are of one class. Outliers count as rows nowhere here, but
-    for the clusters of which they are most.
+    "distance" is the mean distance of a representative to its nearest rows, divided by the median
+    of this distance over the rows. "purity" is the share of the most frequent class among these
+    rows. Outliers are left out, except to count clusters that are mostly outliers.
     """
     inside = known.y != OUTLIER
     X, y, labels = known.X[inside], known.y[inside], found.labels[inside]
@@ -260,12 +260,12 @@ def score(known: Known, found: Found) -> dict[str, float]:
 
 
 def _best(known: Known, name, scores):
-    """Return the best index over values of the main parameter, with the first seed."""
+    """Return the best adjusted Rand index over the values of the main parameter."""
     best = {"setting": "default", "adjusted_rand": scores[0]["adjusted_rand"]}
     for setting, fit in contestants()[name].others.items():
         try:
             found = score(known, fit(known.X, known.n_clusters, 0))
-        except ValueError:  # no bandwidth has so many modes
+        except ValueError:  # no bandwidth has K modes
             continue
         if found["adjusted_rand"] > best["adjusted_rand"]:
             best = {"setting": setting, "adjusted_rand": found["adjusted_rand"]}
@@ -274,8 +274,8 @@ def _best(known: Known, name, scores):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=3, help="turns, with other seeds")
-    parser.add_argument("--quick", action="store_true", help="small data, to see that all works")
+    parser.add_argument("--repeats", type=int, default=3, help="turns, each with another seed")
+    parser.add_argument("--quick", action="store_true", help="small data, as a quick check")
     parser.add_argument("--out", type=Path, default=Path("out/comparison"), metavar="DIR")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""The comparison as Markdown, for the documentation and beside its results.
+"""The results of the comparison as Markdown, for the documentation.
 
 python benchmarks/comparison_page.py RESULTS FOLDER
 """

@@ -1,18 +1,18 @@
-"""How much of everything a run does."""
+"""The size of a benchmark run."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The size of a run: as published, or a quick one that only shows that all works."""
+    """The size of a run: as published, or quick, to check that everything works."""
 
     repeats: int
     quick: bool = False
 
     @property
     def long_repeats(self):
-        """Repeats of what takes a minute or more."""
+        """Number of repeats of parts that take a minute or more."""
         return min(self.repeats, 3)
 
     @property
@@ -25,15 +25,15 @@ class Effort:
 
     @property
     def lloyd_iterations(self):
-        """Iterations over which one of K-means is averaged."""
+        """Number of K-means iterations to average over."""
         return 10 if self.quick else 30
 
     @property
     def shortest_timing(self):
-        """Seconds that the fits must take from which an iteration of K-means is timed."""
+        """Minimum total time in seconds of the fits that time an iteration of K-means."""
         return 0.1 if self.quick else 2.0
 
     @property
     def longest_path(self):
-        """Seconds above which the path is spread over the repeats."""
+        """Time in seconds above which the path is divided among the repeats."""
         return 0.5 if self.quick else 15.0

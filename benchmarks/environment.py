@@ -1,6 +1,6 @@
-"""What every run shares: threads and data; import it before all else.
+"""Threads and data of all benchmarks. Import this module first.
 
-OpenMP reads its variables when it is loaded. Processes that are started from here inherit them.
+OpenMP reads its variables when it is loaded. Child processes inherit them.
 """
 
 import os
@@ -24,7 +24,7 @@ PACKAGES = (
     "scipy",
 )
 
-# scikit-learn and modeclust both take as many threads as this says.
+# scikit-learn and modeclust both use this number of threads.
 os.environ["OMP_NUM_THREADS"] = str(THREADS)
 
 _beside = ROOT.parent / "shared" / "data"
@@ -33,15 +33,15 @@ if "MODECLUST_DATA" not in os.environ and _beside.is_dir():
 
 
 def data_file(name):
-    """Return the path of a data file, or None where it is not at hand."""
+    """Return the path of a data file, or None if it is not available."""
     folder = os.environ.get("MODECLUST_DATA")
     path = Path(folder) / name if folder else None
     return path if path is not None and path.is_file() else None
 
 
 def describe_environment():
-    """Return when and on what the benchmark runs."""
-    from modeclust import _core  # not before the variables are set
+    """Return the date, the machine and the versions of a run."""
+    from modeclust import _core  # after the variables are set
 
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

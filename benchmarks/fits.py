@@ -17,9 +17,9 @@ MAX_ITER, TOL = 300, 1e-4
 
 
 def measure_kmeans(data: Data, effort: Effort):
-    """Return the times of K-means from one k-means++ start to scikit-learn's stopping rule.
+    """Return the times of K-means from one k-means++ start, with scikit-learn's stopping rule.
 
-    faiss has no such rule and does as many iterations as scikit-learn.
+    faiss has no such rule, and runs as many iterations as scikit-learn.
     """
     start, _ = kmeans_plusplus(data.X, data.n_clusters, random_state=0)
     start = start.toarray() if sparse.issparse(start) else start
@@ -52,9 +52,9 @@ def _time_fit(fit, X, start, max_iter, _repeat):
 
 
 def measure_whole_fit(data: Data, effort: Effort):
-    """Return the times of K-modes with restarts and path, and of K-means with as many restarts.
+    """Return the times of K-modes with restarts and path, and of K-means with the same restarts.
 
-    The inertia is that of the K-means that K-modes starts its path from.
+    The inertia of K-modes is that of its K-means stage.
     """
     interleave(_whole_contestants(data.small(), data.n_clusters, 1, 2), 1)
     contestants = _whole_contestants(data.X, data.n_clusters, effort.n_init, effort.n_bandwidths)

@@ -1,9 +1,9 @@
-"""Fit rows of which there are far more on the disk than memory is allowed.
+"""Fit a dataset on disk that is much larger than the allowed memory.
 
     python benchmarks/from_disk.py [--gigabytes 20] [--memory 4] [--folder DIR]
 
-writes a folder of Parquet files, lets `modeclust fit` stream it in a process that may take no more
-memory than said, looks whether the modes are where the rows were drawn, and removes the files.
+writes a folder of Parquet files, fits it with `modeclust fit` in a process with limited memory,
+checks that the modes are near the true centers, and removes the files.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import environment  # noqa: F401  before what reads it
+import environment  # noqa: F401  before modules that read its variables
 import numpy as np
 import polars as pl
 from chunks import Blobs
@@ -27,9 +27,9 @@ GB = 10**9
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--gigabytes", type=float, default=20, help="of float32 on the disk")
-    parser.add_argument("--memory", type=float, default=4, help="in gigabytes, for all of the fit")
-    parser.add_argument("--folder", type=Path, help="where to write; removed at the end")
+    parser.add_argument("--gigabytes", type=float, default=20, help="size of the data on disk")
+    parser.add_argument("--memory", type=float, default=4, help="memory limit in gigabytes")
+    parser.add_argument("--folder", type=Path, help="folder for temporary files")
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="modeclust-", dir=arguments.folder))
     try:
@@ -58,19 +58,19 @@ def _run(folder, gigabytes, memory):
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (int(memory * GB),) * 2),
     )
-    told = fit.communicate()[0]
+    output = fit.communicate()[0]
     took = time.perf_counter() - begun
     if fit.returncode:
         print(f"the fit failed with {fit.returncode}")
         return 1
     peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    found = json.loads(told)
+    found = json.loads(output)
     centers = pl.read_csv(folder / "rows.modes" / "centers.csv").to_numpy()[:, 2:]
     gaps = np.linalg.norm(centers[:, None] - blobs.centers()[None], axis=2)
     print(
-        f"fitted in {took:.0f} s with {found['n_iter']} iterations; most memory held "
-        f"{peak / GB:.2f} GB, allowed {memory:g} GB; each centre has a mode within "
-        f"{gaps.min(axis=0).max():.3g}, where rows scatter by {3 * N_FEATURES**0.5:.0f}"
+        f"fitted in {took:.0f} s with {found['n_iter']} iterations; peak memory "
+        f"{peak / GB:.2f} GB, limit {memory:g} GB; each true center has a mode within "
+        f"{gaps.min(axis=0).max():.3g}; rows are about {3 * N_FEATURES**0.5:.0f} from their centers"
     )
     return 0 if peak <= memory * GB else 1
 

@@ -1,4 +1,4 @@
-"""How the time of an iteration grows with the rows, the clusters and the features."""
+"""The time of an iteration for growing numbers of rows, clusters and features."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,7 +16,7 @@ STD = 4
 
 
 class Curve(NamedTuple):
-    """Shapes of data of which one number grows."""
+    """Shapes of data in which one number grows."""
 
     axis: str
     rows: tuple[int, ...]
@@ -24,7 +24,7 @@ class Curve(NamedTuple):
     clusters: tuple[int, ...]
 
     def shapes(self, quick):
-        """Return (rows, features, clusters) along the curve; the single numbers are repeated."""
+        """Return (rows, features, clusters) along the curve; constant numbers are repeated."""
         scale = 32 if quick else 1
         length = max(len(self.rows), len(self.features), len(self.clusters))
         columns = [column * (length // len(column)) for column in self[1:]]
@@ -46,7 +46,7 @@ CURVES = {
 
 
 def measure_growth(curve: Curve, effort: Effort):
-    """Return the time of an iteration at each size, all sizes in turn, and how it grows."""
+    """Return the time of an iteration at each size, and by which factor it grows."""
     shapes = curve.shapes(effort.quick)
     contestants = {}
     for shape in shapes:

@@ -1,4 +1,4 @@
-"""One iteration of K-modes beside one of K-means, and beside a bare read of the rows."""
+"""One iteration of K-modes, compared with one of K-means and with only reading the rows."""
 
 from bare_read import bare_reader
 from effort import Effort
@@ -20,14 +20,14 @@ BARE_READ = "bare read"
 
 
 def measure_iteration(data: Data, effort: Effort):
-    """Return the time of an iteration of each contestant, and its ratio to Lloyd's."""
+    """Return the time of one iteration of each contestant, and its ratio to Lloyd's."""
     X, n_clusters = data.X, data.n_clusters
     course = plan_course(X, n_clusters, effort.n_bandwidths)
     scouting = scout(X, course)
     n_parts = count_parts(scouting.seconds, effort.longest_path)
     peers = kmeans_peers(X)
     for fit in peers.values():
-        fit(data.small(), dense_rows(X, n_clusters), 2, 0.0)  # loads its code
+        fit(data.small(), dense_rows(X, n_clusters), 2, 0.0)  # imports its modules
 
     def ours(repeat):
         return time_courses(X, split_course(course, scouting.centers, n_parts, repeat % n_parts))
@@ -50,16 +50,16 @@ def measure_iteration(data: Data, effort: Effort):
 
 
 def peer_timer(fit, X, n_clusters, effort: Effort):
-    """Return a contestant: the time of an iteration of K-means from the first rows.
+    """Return a contestant that times one iteration of K-means, started from the first rows.
 
-    It is that of a fit of some more than one, less that of a fit of one; over several such
-    pairs where they are short.
+    The time is the difference of a fit with several iterations and a fit with one, divided by the
+    number of further iterations. Short fits are repeated.
     """
     start = dense_rows(X, n_clusters)
 
     def time_iteration(_repeat):
         spent, difference, n_iter = 0.0, 0.0, 0
-        fit(X, start, 1, 0.0)  # the first after another library is slow: its threads are asleep
+        fit(X, start, 1, 0.0)  # warm-up: after another library, threads are asleep
         while spent < effort.shortest_timing:
             few, first = seconds(lambda: fit(X, start, 1, 0.0))
             many, last = seconds(lambda: fit(X, start, 1 + effort.lloyd_iterations, 0.0))
@@ -74,7 +74,7 @@ def peer_timer(fit, X, n_clusters, effort: Effort):
 
 
 def _pooled(runs: list[Run]):
-    """Return the time of an iteration over those of all runs."""
+    """Return the mean time of an iteration over all runs."""
     return sum(run.seconds * run.n_iter for run in runs) / sum(run.n_iter for run in runs)
 
 

@@ -1,8 +1,8 @@
-"""Laplacian K-modes: how well it finds classes, and what a fit of many rows takes.
+"""Laplacian K-modes: the quality of its clusters, and the cost of a fit of many rows.
 
     python benchmarks/laplacian.py ESTIMATOR [--quick]
 
-prints the bytes that a fit of MNIST in 50 dimensions takes, in a process of its own.
+prints the memory in bytes of a fit of MNIST in 50 dimensions, in a separate process.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import environment  # noqa: F401  before what reads it
+import environment  # noqa: F401  before modules that read its variables
 import numpy as np
 from effort import Effort
 from environment import data_file
@@ -29,6 +29,7 @@ from timing import Run, compare, interleave, seconds, summaries, summary
 from workloads import Data
 
 from modeclust import KModes, LaplacianKModes
+from modeclust.estimators.soft_problem import SoftProblem
 
 KMEANS, KMODES = "scikit-learn KMeans", "KModes"
 GRADIENT, BOUND = "LaplacianKModes gradient", "LaplacianKModes bound"
@@ -41,7 +42,7 @@ ESTIMATORS: dict[str, Callable[[int, int], Any]] = {  # take K and the seed
 SETS = {"COIL20": ("coil20.npz", None), "MNIST": ("mnist.npz", 200), "USPS": ("usps.npz", 100)}
 QUICK_OF_EACH, QUICK_STRIDE = 20, 20
 COMPONENTS = 50
-AUTHORS_FILE = "../reference/usps_lap.npz"  # from the data
+AUTHORS_FILE = "../reference/usps_lap.npz"  # relative to the data folder
 AUTHORS_SECONDS = 52
 LIMITS = {
     "default limits": {},
@@ -54,7 +55,7 @@ LIMITS = {
 
 
 class Known(NamedTuple):
-    """Rows of which the classes are known."""
+    """Rows with known classes."""
 
     name: str
     X: Any
@@ -66,23 +67,23 @@ class Known(NamedTuple):
         return Data(self.name, self.X, len(np.unique(self.y)), self.source)
 
     def few(self) -> "Known":
-        """Return a few of the rows, to warm up with."""
+        """Return a few rows for a warm-up."""
         X, y = _draw(self.X, self.y, QUICK_OF_EACH)
         return self._replace(X=X, y=y)
 
 
 def missing_reference() -> list[str]:
-    """Return a line if the authors' result is left out."""
+    """Return a note if the authors' result is not available."""
     if data_file(AUTHORS_FILE) is not None:
         return []
     return ["The authors' usps_lap.npz is not in `reference` beside MODECLUST_DATA and left out."]
 
 
 def measure_quality(effort: Effort):
-    """Return how well each estimator finds the classes of images, over as many seeds as repeats."""
+    """Return how well each estimator finds the classes of images, with one seed per repeat."""
     found = {name: _read(name, effort) for name in SETS}
     digits = Known("digits", *_take(*load_digits(return_X_y=True), None, effort))
-    _measure(digits.few(), ESTIMATORS, 1)  # loads what is used
+    _measure(digits.few(), ESTIMATORS, 1)  # imports all modules
     return {
         "missing": [name for name, known in found.items() if known is None],
         "sets": [
@@ -97,7 +98,7 @@ def measure_quality(effort: Effort):
 
 
 def measure_bound(effort: Effort):
-    """Return the time, memory and quality of a fit of many rows, the graph included."""
+    """Return time, memory and quality of a fit of many rows, including the graph."""
     known = _reduced(effort.quick)
     names = (KMEANS, BOUND, GRADIENT)
     _measure(known.few(), names, 1)
@@ -108,7 +109,7 @@ def measure_bound(effort: Effort):
 
 
 def measure_authors(effort: Effort):
-    """Return the time of a fit from the authors' start on their graph, and where it ends."""
+    """Return the time and result of a fit from the authors' start on their graph."""
     if (path := data_file(AUTHORS_FILE)) is None:
         return None
     with np.load(path) as file:
@@ -116,7 +117,7 @@ def measure_authors(effort: Effort):
     names = list(LIMITS)[: 1 if effort.quick else None]
     models = {name: _authors_model(theirs, LIMITS[name]) for name in names}
     contestants = {name: _fit_to(theirs["X"], model) for name, model in models.items()}
-    contestants[names[0]](0)  # loads what is used
+    contestants[names[0]](0)  # imports all modules
     runs = interleave(contestants, effort.long_repeats)
     labels = theirs["assignments"].argmax(axis=1)
     return {
@@ -158,7 +159,7 @@ def _fit_to(X, model):
 
 
 def _read(name, effort: Effort) -> Known | None:
-    """Return rows in [0, 1], or None where their file is not at hand."""
+    """Return rows in [0, 1], or None if their file is not available."""
     file, n_of_each = SETS[name]
     if (path := data_file(file)) is None:
         return None
@@ -168,7 +169,7 @@ def _read(name, effort: Effort) -> Known | None:
 
 
 def _take(X, y, n_of_each, effort: Effort):
-    """Return some rows, or all, with their classes and story."""
+    """Return some rows, or all, with their classes and a description."""
     n_of_each = QUICK_OF_EACH if effort.quick else n_of_each
     if n_of_each is None:
         return X, y, "all"
@@ -182,7 +183,7 @@ def _draw(X, y, n_of_each):
 
 
 def _reduced(quick) -> Known:
-    """Return MNIST, or in its place the digits, in few dimensions."""
+    """Return MNIST, or the digits if it is not available, in few dimensions."""
     stride = QUICK_STRIDE if quick else 1
     if (path := data_file("mnist.npz")) is None:
         X, y = load_digits(return_X_y=True)
@@ -197,7 +198,7 @@ def _reduced(quick) -> Known:
 
 
 def _measure(known: Known, names, repeats):
-    """Return the times of fits, over those of K-means, and how good their labels are."""
+    """Return the times of fits, relative to K-means, and the quality of their labels."""
     scores: dict[str, list[dict[str, float]]] = {name: [] for name in names}
 
     def contestant(name):
@@ -216,18 +217,18 @@ def _measure(known: Known, names, repeats):
 
 @contextmanager
 def _timed_graphs() -> Iterator[list[float]]:
-    """Note how long it takes to build graphs."""
-    join, spent = LaplacianKModes._join, []
+    """Measure the time to build graphs."""
+    set_graph, spent = SoftProblem.set_graph, []
 
     def timed(*arguments):
-        spent.append(seconds(lambda: join(*arguments))[0])
+        spent.append(seconds(lambda: set_graph(*arguments))[0])
 
-    with patch.object(LaplacianKModes, "_join", timed):
+    with patch.object(SoftProblem, "set_graph", timed):
         yield spent
 
 
 def _score(model, y):
-    """Return how well labels meet classes, and how many are not those of the K-means at first."""
+    """Return how well labels match classes, and the share that differs from K-means."""
     labels = model.labels_
     pairs = contingency_matrix(y, labels)
     matched = pairs[linear_sum_assignment(pairs, maximize=True)].sum()

@@ -1,8 +1,8 @@
-"""What results as Markdown are made of."""
+"""Parts of the results in Markdown."""
 
 
 def section(title, header, rows, note="", pictures=()):
-    """Return a table under a title, or nothing where it has no rows."""
+    """Return a table with a title, or an empty text if it has no rows."""
     if not rows:
         return ""
     texts = (f"## {title}", note, " ".join(pictures), table(header, rows))
@@ -10,7 +10,7 @@ def section(title, header, rows, note="", pictures=()):
 
 
 def picture(name, caption):
-    """Return a picture that is beside the page, as PNG."""
+    """Return a PNG picture in the folder of the page."""
     return f"![{caption}]({name}.png)"
 
 
@@ -21,10 +21,10 @@ def table(header, rows):
 
 
 def spread(summary, form=".2f"):
-    """Return a median, and in brackets the least and the most."""
+    """Return the median, with minimum and maximum in brackets."""
     return f"{summary['median']:{form}} ({summary['min']:{form}} to {summary['max']:{form}})"
 
 
 def mean_and_range(summary, form=".3f"):
-    """Return a mean, and in brackets the least and the most."""
+    """Return the mean, with minimum and maximum in brackets."""
     return f"{summary['mean']:{form}} ({summary['min']:{form}} to {summary['max']:{form}})"

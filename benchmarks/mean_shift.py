@@ -1,15 +1,15 @@
-"""Mean-shift beside scikit-learn's: how its time grows with the rows, and what memory it takes.
+"""Mean-shift compared with scikit-learn: time for growing numbers of rows, and memory.
 
     python benchmarks/mean_shift.py
 
-prints the bytes that a fit of 10,000 x 50 takes, in a process of its own.
+prints the memory in bytes of a fit of 10,000 x 50, in a separate process.
 """
 
 import json
 import subprocess
 import sys
 
-import environment  # noqa: F401  before what reads it
+import environment  # noqa: F401  before modules that read its variables
 from effort import Effort
 from environment import THREADS
 from joblib.externals.loky import get_reusable_executor
@@ -21,7 +21,7 @@ from workloads import Data, blobs
 from modeclust import MeanShift, estimate_bandwidth
 
 OURS, OURS_FLAT, THEIRS = "modeclust gaussian", "modeclust epanechnikov", "scikit-learn"
-LARGEST_THEIRS = 4_000  # rows; theirs takes minutes beyond
+LARGEST_THEIRS = 4_000  # rows; beyond, theirs takes minutes
 MEMORY_SHAPE = (10_000, 50)
 # The rows, features and blobs of each curve; the last is like the degrees of a graph's vertices.
 CURVES = {
@@ -32,21 +32,21 @@ CURVES = {
 
 
 def fit_theirs(X, bandwidth):
-    """Return a fit of scikit-learn's mean-shift, from every row; its kernel is flat."""
+    """Time scikit-learn's mean-shift, with every row as a seed; its kernel is flat."""
     model = TheirMeanShift(bandwidth=bandwidth, bin_seeding=False, n_jobs=THREADS)
     total, _ = seconds(lambda: model.fit(X))
     return Run(total, model.n_iter_, model.cluster_centers_)
 
 
 def fit_ours(X, bandwidth, kernel):
-    """Return a fit of ours, from every row."""
+    """Time our mean-shift, with every row as a seed."""
     model = MeanShift(bandwidth, kernel=kernel)
     total, _ = seconds(lambda: model.fit(X))
     return Run(total, model.n_iter_, model.cluster_centers_)
 
 
 def measure_shift_growth(effort: Effort):
-    """Return the time of a fit from every row, over the number of rows."""
+    """Return the times of fits with every row as a seed, by the number of rows."""
     curves = []
     for title, (sizes, n_features, n_blobs) in CURVES.items():
         sizes = sizes[:2] if effort.quick else sizes

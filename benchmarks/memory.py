@@ -1,9 +1,9 @@
-"""How much memory a fit takes beyond the rows, in a process of its own.
+"""The memory of a fit in addition to the rows, in a separate process.
 
     python benchmarks/memory.py WORKLOAD LIBRARY [--quick]
 
-prints the bytes, and those that the model keeps. The peak is that of the fit alone, after the
-rows are loaded and a small fit has loaded the code.
+prints the bytes of the fit, and those that the model keeps. The peak is that of the fit alone: the
+rows are loaded before, and a small fit has imported all modules.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from contextlib import suppress
 from ctypes import CDLL
 from pathlib import Path
 
-import environment  # noqa: F401  before what reads it
+import environment  # noqa: F401  before modules that read its variables
 import numpy as np
 from effort import Effort
 from sklearn.cluster import KMeans
@@ -32,8 +32,8 @@ STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def measure_memory(data: Data, effort: Effort):
-    """Return the memory of a fit of each library beyond the rows, as a share of theirs."""
-    # Memory does not mind company: all at once.
+    """Return the additional memory of a fit of each library, as a share of the rows."""
+    # Unlike times, memory can be measured in parallel.
     processes = {library: _start(data.name, library, effort) for library in FITS}
     found = {library: json.loads(p.communicate()[0]) for library, p in processes.items()}
     return {
@@ -65,11 +65,11 @@ def main():
 
 
 def extra_bytes(model, data: Data) -> int:
-    """Return how far the fit raises the most memory that the process has held."""
+    """Return by how much the fit raises the peak memory of the process."""
     model.fit(data.small())
     gc.collect()
     with suppress(OSError, AttributeError):
-        CDLL(None).malloc_trim(0)  # what is free already must not hide what the fit takes
+        CDLL(None).malloc_trim(0)  # otherwise the fit could reuse free memory
     with suppress(OSError):
         FORGET.write_text("5")  # resets the peak
     before = peak_bytes()
@@ -78,14 +78,14 @@ def extra_bytes(model, data: Data) -> int:
 
 
 def kept_bytes(model) -> int:
-    """Return how much of it the fitted model keeps: its centroids and labels."""
+    """Return the memory of the fitted model: centers and labels."""
     path = getattr(model, "path_", None)
     values = [*vars(model).values(), *(vars(path).values() if path else ())]
     return sum(value.nbytes for value in values if isinstance(value, np.ndarray))
 
 
 def peak_bytes() -> int:
-    """Return the most memory that the process has held; since the reset, where there is one."""
+    """Return the peak memory of the process, since the reset if the system has one."""
     if STATUS.exists():
         lines = STATUS.read_text().splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))

@@ -1,4 +1,4 @@
-"""Clusterings of other kinds, beside K-modes, on data that they can bear."""
+"""K-modes compared with other kinds of clustering, on data of a size that they can handle."""
 
 import numpy as np
 from effort import Effort
@@ -18,7 +18,7 @@ MEDOIDS = "kmedoids fasterpam"
 
 
 def measure_mean_shift(effort: Effort):
-    """Compare with mean-shift from every row, at the same bandwidth; their kernel is flat."""
+    """Compare with mean-shift, with every row as a seed, at the same bandwidth."""
     X, y = _data(300 if effort.quick else 5_000, 2, 10, std=1)
     bandwidth = estimate_bandwidth(X, random_state=0)
     fit_theirs(X[:50], bandwidth)  # starts its processes
@@ -35,7 +35,7 @@ def measure_mean_shift(effort: Effort):
 
 
 def measure_medoids(effort: Effort):
-    """Compare with K-medoids by FasterPAM, its distance matrix included."""
+    """Compare with K-medoids by FasterPAM, including its distance matrix."""
     if not is_installed("kmedoids"):
         return None
     from kmedoids import fasterpam

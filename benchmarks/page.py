@@ -1,8 +1,8 @@
-"""What the documentation shows of the results: tables, and plots for light and dark pages.
+"""The results for the documentation: tables, and plots for light and dark pages.
 
     python benchmarks/page.py RESULTS FOLDER
 
-makes it from `results.json` of a run, of which any part may be missing.
+makes them from `results.json` of a run. Any part of it may be missing.
 """
 
 import argparse
@@ -14,12 +14,12 @@ from plots import COLOURS, draw_all
 from tables import to_markdown
 
 PICTURE = re.compile(r"!\[(?P<caption>.*?)\]\((?P<name>.*?)\.png\)")
-# What only those want who doubt the rest.
+# Sections with details, which are folded at first.
 FOLDED = ("What was run for it", "What bounds spare")
 
 
 def write_page(results, folder: Path):
-    """Write `page.inc`, to be included, and the pictures that it shows."""
+    """Write `page.inc`, which a page includes, and its pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     for page in COLOURS:
         for name, figure in draw_all(results, page):
@@ -28,7 +28,7 @@ def write_page(results, folder: Path):
 
 
 def to_page(markdown: str, folder: str) -> str:
-    """Return Markdown as Sphinx shows it best: with either picture, in columns, and folded."""
+    """Return Markdown for Sphinx, with light and dark pictures, columns and folded sections."""
     sections = (_section(text, folder) for text in re.split(r"^(?=## )", markdown, flags=re.M))
     return "\n\n".join(sections)
 
@@ -46,7 +46,7 @@ def _section(text, folder):
 
 
 def _pictures(found, folder):
-    """Return pictures side by side, one below the other where the page is narrow."""
+    """Return pictures side by side, or one below the other on narrow pages."""
     if len(found) == 1:
         return _either(*found[0], folder)
     items = "\n".join(f":::{{grid-item}}\n{_either(*one, folder)}\n:::" for one in found)

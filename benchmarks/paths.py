@@ -1,4 +1,4 @@
-"""K-modes from its K-means centroids down to the target bandwidth, whole or in parts."""
+"""K-modes from K-means to the target bandwidth, in one run or in parts."""
 
 import math
 from typing import Any, NamedTuple
@@ -13,23 +13,23 @@ from modeclust.solvers.kmodes import follow_path
 from modeclust.solvers.options import SolverOptions
 
 PATH_ITER = 10
-STRETCH = 10  # bandwidths that are followed in one go where the path is spread over repeats
+STRETCH = 10  # bandwidths in one stretch, if the path is divided among repeats
 MOST_PARTS = 5
 
 
 class Course(NamedTuple):
-    """Where a path starts and the bandwidths it takes."""
+    """The start and the bandwidths of a path."""
 
     means: Any
     bandwidths: Any
 
 
 class Scouting(NamedTuple):
-    """What one run along a course, outside the timing, has seen."""
+    """The result of one run along a course that is not timed."""
 
     centers: list[Any]  # at the end of each bandwidth
     n_iter: int
-    searched: float  # share of the rows whose nearest centroid was searched, over all passes
+    searched: float  # share of rows whose nearest center was searched, over all passes
     seconds: float
 
 
@@ -43,7 +43,7 @@ def plan_course(X, n_clusters, n_bandwidths) -> Course:
 
 
 def scout(X, course: Course) -> Scouting:
-    """Follow the course once, and note where it leads and how many rows are searched."""
+    """Follow the course once; return the centers and the share of rows that were searched."""
     with MemoryDataset(X, n_clusters=len(course.means)) as rows:
         watched = WatchedRows(rows)
         options = SolverOptions(KERNELS["gaussian"], PATH_ITER, PATH_ITER)
@@ -59,22 +59,22 @@ def scout(X, course: Course) -> Scouting:
 
 
 def time_courses(X, courses: list[Course], path_iter=PATH_ITER) -> Run:
-    """Return the time of one iteration, from that of all along some courses."""
+    """Return the mean time of one iteration along some courses."""
     timed = [_follow(X, course, path_iter) for course in courses]
     n_iter = sum(n for _, n in timed)
     return Run(sum(total for total, _ in timed) / n_iter, n_iter)
 
 
 def count_parts(seconds, longest) -> int:
-    """Return into how many parts a path that takes so many seconds is to be split."""
+    """Return the number of parts into which a path is divided, given its time in seconds."""
     return min(max(1, math.ceil(seconds / longest)), MOST_PARTS)
 
 
 def split_course(course: Course, centers, n_parts, part) -> list[Course]:
-    """Return every `n_parts`-th stretch of the course, from the `part`-th on.
+    """Return every `n_parts`-th stretch of the course, starting with number `part`.
 
-    Each starts from the centroids where the one before it ended. All parts together are the
-    course.
+    Each stretch starts from the centers at the end of the previous one. All parts together are
+    the course.
     """
     if n_parts == 1:
         return [course]
@@ -101,7 +101,7 @@ def _follow(X, course, path_iter):
 
 
 class WatchedRows:
-    """Rows that note how many of them each pass had to search."""
+    """Rows that record how many of them each pass searched."""
 
     def __init__(self, rows):
         self._rows = rows

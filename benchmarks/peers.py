@@ -1,4 +1,4 @@
-"""K-means of other libraries, each from given centroids, with all threads."""
+"""K-means of other libraries, from given centers and with all threads."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +26,7 @@ MODULES = {
 
 
 class Means(NamedTuple):
-    """Where a K-means ended, and after how many iterations."""
+    """The final centers of K-means, and its number of iterations."""
 
     centers: Any
     n_iter: int
@@ -36,12 +36,12 @@ Fit = Callable[..., Means]  # (X, start, max_iter, tol)
 
 
 def is_installed(peer: str) -> bool:
-    """Return whether a peer that is not always there is."""
+    """Return whether an optional peer is installed."""
     return find_spec(MODULES[peer]) is not None
 
 
 def missing_peers() -> list[str]:
-    """Return a line for each peer that is left out."""
+    """Return a note for each peer that is not installed."""
     return [
         f"{peer} is not installed and left out; `pip install '.[bench]'` brings it."
         for peer in MODULES
@@ -50,7 +50,7 @@ def missing_peers() -> list[str]:
 
 
 def kmeans_peers(X: Any) -> dict[str, Fit]:
-    """Return the peers that are installed and take such rows, scikit-learn's Lloyd first."""
+    """Return the installed peers that accept such rows, scikit-learn's Lloyd first."""
     is_dense = not sparse.issparse(X)
     peers: dict[str, Fit] = {LLOYD: partial(_fit_estimator, KMeans, "lloyd")}
     if is_dense:
@@ -77,11 +77,11 @@ def _fit_intelex(X, start, max_iter, tol):
 
 
 def _fit_faiss(X, start, max_iter, tol):
-    """Run all of `max_iter` iterations: faiss has no stopping rule like scikit-learn's."""
+    """Run `max_iter` iterations: faiss has no stopping rule like scikit-learn's."""
     import faiss
 
     faiss.omp_set_num_threads(THREADS)
-    # Its default is to drop most rows of large data.
+    # By default, faiss uses only a sample of large data.
     sizes = {"max_points_per_centroid": len(X), "min_points_per_centroid": 1}
     model = faiss.Kmeans(X.shape[1], len(start), niter=max_iter, **sizes)
     model.train(X, init_centroids=start)

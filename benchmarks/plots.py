@@ -1,4 +1,4 @@
-"""The results as pictures, each to be read on a light or on a dark page."""
+"""The results as pictures, for light and dark pages."""
 
 import matplotlib as mpl
 from mean_shift import OURS as SHIFT_OURS
@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-# The colours of Okabe and Ito, which the colour-blind can tell apart, in shades for either page;
-# markers differ too. What others are measured against has the colour of the text.
+# The colours of Okabe and Ito, which colour-blind readers can distinguish, in shades for both kinds
+# of pages; markers differ too. The baseline has the colour of the text.
 PAGE, INK, LINES, ORANGE, BLUE, GREEN, PURPLE = range(7)
 COLOURS = {
     "light": ("#ffffff", "#1b1f24", "#d8dde3", "#D55E00", "#0072B2", "#00815E", "#B4558F"),
@@ -33,7 +33,7 @@ AXES = {"rows": "rows N", "clusters": "clusters K", "features": "features D"}
 
 
 def draw_all(results, page="light"):
-    """Yield the name and the figure of each picture for which there are results."""
+    """Yield the name and the figure of each picture that has results."""
     colours = COLOURS[page]
     with mpl.rc_context(_style(colours)):
         for name, figure in _figures(results, colours):
@@ -42,7 +42,7 @@ def draw_all(results, page="light"):
 
 
 def shift_picture(curve):
-    """Return the name of the picture of one curve of mean-shift."""
+    """Return the name of the picture of a mean-shift curve."""
     return "mean-shift-" + curve["title"].replace(" = ", "")
 
 
@@ -116,7 +116,7 @@ def _draw_contestant(ax, workloads, part, name, offset, colours):
 
 
 def _label_numbers(axis):
-    """Label 1, 2 and 5 of each decade by plain numbers."""
+    """Label 1, 2 and 5 of each decade with plain numbers."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -124,7 +124,7 @@ def _label_numbers(axis):
 
 
 def _draw_growth(curve, colours):
-    """Draw the time of an iteration over one of the sizes."""
+    """Draw the time of an iteration against the size that grows."""
     figure, ax = _curve_axes(_fixed(curve), f"{AXES[curve['axis']]} (log scale)")
     sizes = [point["size"] for point in curve["points"]]
     for name, label in ((OURS, "K-modes"), (LLOYD, LLOYD)):
@@ -134,7 +134,7 @@ def _draw_growth(curve, colours):
 
 
 def _draw_shift_growth(curve, colours):
-    """Draw the time of mean-shift over the number of rows."""
+    """Draw the time of mean-shift against the number of rows."""
     figure, ax = _curve_axes(curve["title"], "rows N (log scale)")
     for name in (SHIFT_OURS, SHIFT_OURS_FLAT, SHIFT_THEIRS):
         points = [point for point in curve["points"] if point["name"] == name]
@@ -151,7 +151,7 @@ def _curve_axes(title, label):
 
 
 def _draw_times(ax, sizes, times, unit, look, label, colours):
-    """Draw the median of some times over the sizes, and their range as a band."""
+    """Draw median times against sizes, and their range as a band."""
     colour, marker = colours[look[0]], look[1]
     low, middle, high = ([unit * t[key] for t in times] for key in ("min", "median", "max"))
     ax.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
@@ -168,7 +168,7 @@ def _finish_curve(figure, ax, sizes, label):
 
 
 def _fixed(curve):
-    """Return what stays the same along a curve."""
+    """Return a text of the sizes that are constant along a curve."""
     n_rows, n_features, n_clusters = curve["points"][0]["shape"]
     fixed = {
         "rows": f"N = {n_rows:,}",

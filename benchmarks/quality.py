@@ -1,4 +1,4 @@
-"""How good a clustering is, measured alike for all from its centroids alone."""
+"""The quality of a clustering, computed in the same way for all from the centers."""
 
 import numpy as np
 from scipy import sparse
@@ -8,7 +8,7 @@ BLOCK_ENTRIES = 4_000_000
 
 
 def assign_rows(X, centers):
-    """Return the nearest centroid of each row and the squared distance to it, in float64."""
+    """Return the nearest center of each row and the squared distance to it, in float64."""
     centers = np.asarray(centers, dtype=np.float64)
     size = max(1, BLOCK_ENTRIES // X.shape[1])
     labels, squares = [], []
@@ -22,5 +22,5 @@ def assign_rows(X, centers):
 
 
 def inertia(X, centers):
-    """Return the sum of the squared distances to the nearest centroid."""
+    """Return the sum of the squared distances to the nearest center."""
     return float(assign_rows(X, centers)[1].sum())

@@ -1,4 +1,4 @@
-"""The results on disk: JSON, Markdown and pictures, each replaced as a whole."""
+"""Write the results as JSON, Markdown and pictures. Files are replaced when complete."""
 
 import json
 from functools import partial
@@ -9,7 +9,7 @@ from tables import to_markdown
 
 
 def write_report(results, folder: Path):
-    """Write all of the results so far."""
+    """Write all results so far."""
     folder.mkdir(parents=True, exist_ok=True)
     _replace(folder / "results.json", lambda part: part.write_text(json.dumps(results, indent=1)))
     _replace(folder / "results.md", lambda part: part.write_text(_page(results)))
@@ -26,7 +26,7 @@ def _draw(figure, part):
 
 
 def _replace(file, write):
-    """Write a file under another name, then give it its own."""
+    """Write a file under another name, then rename it."""
     part = file.with_name(f".{file.name}")
     write(part)
     part.replace(file)

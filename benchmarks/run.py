@@ -1,8 +1,8 @@
-"""Time modeclust beside its peers, in one run.
+"""Compare the times of modeclust and its peers in one run.
 
     python benchmarks/run.py [--only NAME ...] [--repeats 5] [--quick] [--out DIR]
 
-writes results.json, results.md and pictures to out/bench, again after every workload.
+writes results.json, results.md and pictures to out/bench after every workload.
 """
 
 import argparse
@@ -77,13 +77,13 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument(
-        "--parts", nargs="+", choices=PARTS, default=tuple(PARTS), help="what to do with a workload"
+        "--parts", nargs="+", choices=PARTS, default=tuple(PARTS), help="what to measure"
     )
     parser.add_argument(
         "--whole-fits", action="store_true", help="time the whole fit on every workload"
     )
-    parser.add_argument("--repeats", type=int, help="turns; 5 by default, 1 with --quick")
-    parser.add_argument("--quick", action="store_true", help="small data, to see that all works")
+    parser.add_argument("--repeats", type=int, help="number of turns; 5 by default, 1 with --quick")
+    parser.add_argument("--quick", action="store_true", help="small data, as a quick check")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), metavar="DIR")
     arguments = parser.parse_args()
     if arguments.repeats is not None and arguments.repeats < 1:
@@ -92,7 +92,7 @@ def parse():
 
 
 def _run(name, arguments, effort, results):
-    """Run what goes by this name, and add what it finds to the results."""
+    """Run the benchmark of this name, and add its results."""
     keep = partial(_keep, results)
     if name in WORKLOADS:
         data = WORKLOADS[name].load(effort.quick)
@@ -109,7 +109,7 @@ def _run(name, arguments, effort, results):
 
 
 def _keep(results, place, key, measure, label):
-    """Put what `measure` finds into its place; note an error, so that the rest can run."""
+    """Store the result of `measure`; record an error, so that the rest can run."""
     load = OutsideLoad()
     try:
         took, found = seconds(measure)

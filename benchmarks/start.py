@@ -1,4 +1,4 @@
-"""The start in a new process: the import, and the first fit."""
+"""Import and first fit in a new process."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ def measure_start(effort: Effort):
         "import": {name: _import(*where) for name, where in estimators.items()},
         "first_fit": {name: _fit(*where) for name, where in estimators.items()},
     }
-    interleave(contestants["first_fit"], 1)  # brings the files into memory
+    interleave(contestants["first_fit"], 1)  # loads the files into the disk cache
     return {
         part: compare(interleave(runs, effort.repeats), THEIRS)
         for part, runs in contestants.items()
@@ -34,7 +34,7 @@ def _import(module, name):
 
 
 def _fit(module, name):
-    """Return a contestant that fits; its time begins with its process."""
+    """Return a contestant that times a fit, including the start of its process."""
     return lambda _: Run(seconds(lambda: _python(FIT.format(module, name)))[0])
 
 

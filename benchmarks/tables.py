@@ -18,7 +18,7 @@ NOTHING = "-"
 
 
 def to_markdown(results) -> str:
-    """Return all tables for which there are results; pictures are beside them, as PNG."""
+    """Return all tables that have results. Their pictures are PNG files in the same folder."""
     results = defaultdict(dict, results)  # an older run has fewer parts
     sections = (
         _environment,
@@ -63,7 +63,7 @@ def _environment(results):
 
 
 def _outside(cores):
-    """Tell how busy other programs were, which blurs all times."""
+    """Return a note on the load of other programs, which makes times less accurate."""
     known = {label: n for label, n in cores.items() if n is not None}
     if not known:
         return ""
@@ -75,13 +75,13 @@ def _outside(cores):
 
 
 def _verdicts(results):
-    """Count who took less, by what was compared."""
+    """Count wins and losses for each kind of comparison."""
     totals = Counter()
     counts, rivals = defaultdict(Counter), defaultdict(dict)
     for found in comparisons(results):
         totals[found.verdict] += 1
         counts[found.what][found.verdict] += 1
-        rivals[found.what][found.rival] = None  # in the order in which they come
+        rivals[found.what][found.rival] = None  # keeps the order
     rows = [
         [what, ", ".join(rivals[what]), *(own[verdict] for verdict in VERDICTS)]
         for what, own in counts.items()
@@ -97,7 +97,7 @@ def _verdicts(results):
 
 
 def _losses(results):
-    """List all that modeclust took more for."""
+    """List all comparisons that modeclust lost."""
     lost = [found for found in comparisons(results) if found.verdict == MORE]
     rows = [
         [found.what, found.data, found.rival, spread(found.ratio, ".3g")]
@@ -553,7 +553,7 @@ def _problems(results):
 
 
 def _parts(results, name):
-    """Yield the title of each workload with the part of its results, where there is one."""
+    """Yield the title of each workload that has results for this part, and these results."""
     for workload in results["workloads"].values():
         if name in workload:
             yield workload["data"]["title"], workload[name]

@@ -1,7 +1,7 @@
-"""Timing in turns, and what the times amount to.
+"""Timing in turns, and ratios of times.
 
-On a shared machine an absolute time proves nothing. All that is to be compared runs in turns,
-and the ratios within each turn are the result.
+Absolute times on a shared machine are not reliable. So contestants run in turns, and the result is
+the ratio of their times within each turn.
 """
 
 import gc
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from statistics import fmean, median
 from typing import Any, NamedTuple
 
-PAUSE = 0.05  # seconds, in which the threads of the run before fall asleep
+PAUSE = 0.05  # seconds until the threads of the previous run are asleep
 
 
 class Run(NamedTuple):
-    """One measurement, and what was found in that time."""
+    """One measurement, and the result of the timed call."""
 
     seconds: float
     n_iter: int = 0
@@ -25,14 +25,14 @@ Contestant = Callable[[int], Run]  # takes the number of the repeat
 
 
 def seconds(function):
-    """Return the time that a call takes, and what it returns."""
+    """Return the time of a call, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
 
 
 def interleave(contestants: dict[Any, Contestant], repeats: int) -> dict[Any, list[Run]]:
-    """Run all contestants in turn, `repeats` times over."""
+    """Run all contestants in turn, `repeats` times."""
     runs = {name: [] for name in contestants}
     for repeat in range(repeats):
         gc.collect()
@@ -49,7 +49,7 @@ def summary(values):
 
 
 def summaries(scores):
-    """Return the mean and the summary of each score, over some turns."""
+    """Return the mean and the summary of each score over all turns."""
     columns = {key: [score[key] for score in scores] for key in scores[0]}
     return {key: {"mean": fmean(own)} | summary(own) for key, own in columns.items()}
 

@@ -1,4 +1,4 @@
-"""Who took less: every comparison with another library, turn by turn."""
+"""Wins and losses: every comparison with another library, turn by turn."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,29 +12,29 @@ from start import THEIRS
 from timing import summary
 
 VERDICTS = LESS, LEVEL, MORE = "less", "level", "more"
-# Inertias this near to each other are those of the same clustering.
+# Inertias with a relative difference below this count as equal.
 SAME_INERTIA = 1e-3
 
 
 class Comparison(NamedTuple):
-    """What modeclust took in each turn, over what another took in it."""
+    """The ratio of modeclust to another library, in each turn."""
 
     what: str
     data: str
     rival: str
     ratio: dict[str, Any]
-    slack: float = 0.0  # a ratio this near to 1 makes no difference
+    slack: float = 0.0  # ratios this close to 1 count as equal
 
     @property
     def verdict(self) -> str:
-        """Who took less in every turn, if one did."""
+        """Whether modeclust took less or more in every turn, or neither."""
         if self.ratio["max"] < 1 - self.slack:
             return LESS
         return MORE if self.ratio["min"] > 1 + self.slack else LEVEL
 
 
 def comparisons(results) -> Iterator[Comparison]:
-    """Yield all comparisons of time, memory and quality that there are results of."""
+    """Yield all comparisons of time, memory and quality in the results."""
     for workload in results["workloads"].values():
         yield from _of_workload(workload, workload["data"]["title"])
     for curve in results["growth"].values():
@@ -96,7 +96,7 @@ def _of_laplacian(contestants, data):
 
 
 def _times(what, data, contestants, own, rivals):
-    """Yield the ratios of the times of some contestants to those of others, turn by turn."""
+    """Yield comparisons of the times of some contestants with others, turn by turn."""
     for name in own:
         for rival in rivals:
             if name in contestants and rival in contestants:

@@ -1,4 +1,4 @@
-"""The data of the benchmark, each made or read when its turn comes."""
+"""The data of the benchmark, which are made or read when they are needed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ TDT2_SHAPE, TDT2_DENSITY = (9_394, 36_771), 0.00354
 
 @dataclass(frozen=True)
 class Workload:
-    """Data by name, and how many clusters to look for in them."""
+    """A dataset by name, and its number of clusters."""
 
     name: str
     n_clusters: int
-    make: Callable[[bool], tuple[Any, str]]  # takes `quick`; returns the rows and their story
+    make: Callable[[bool], tuple[Any, str]]  # takes `quick`; returns the rows and a description
     whole_fit: bool = False
 
     def load(self, quick: bool) -> "Data":
@@ -53,11 +53,11 @@ class Data:
         return f"{kind} {n_rows:,} x {n_features:,}{dtype}{layout}, K={self.n_clusters}"
 
     def small(self) -> Any:
-        """Return a few of the rows, to warm up with."""
+        """Return a few rows for a warm-up."""
         return self.X[: max(1_000, 5 * self.n_clusters)]
 
     def describe(self) -> dict[str, Any]:
-        """Return what the data are, for the record."""
+        """Return a description of the data for the results."""
         return {
             "title": self.title,
             "source": self.source,
@@ -75,12 +75,12 @@ def arrays_of(X):
 
 
 def dense_rows(X, n_rows):
-    """Return the first rows as an array, dense or not."""
+    """Return the first rows, dense or CSR, as an array."""
     return X[:n_rows].toarray() if sparse.issparse(X) else X[:n_rows]
 
 
 def blobs(n_rows, n_features, n_clusters, std):
-    """Return float32 Gaussian blobs, as many as there are clusters."""
+    """Return float32 rows of Gaussian blobs, one for each cluster."""
     X, _ = make_blobs(n_rows, n_features, centers=n_clusters, cluster_std=std, random_state=0)
     return X.astype(np.float32)
 
@@ -126,7 +126,7 @@ def _every(stride):
 
 
 def _image_like(n_rows, n_features, n_classes=10, rank=20):
-    """Return rows in [0, 1] of which, as in images of digits, most entries are 0."""
+    """Return rows in [0, 1] with many zeros, as in images of digits."""
     rng = np.random.default_rng(0)
     labels = rng.integers(n_classes, size=n_rows)
     X = rng.normal(0, 0.1, (n_rows, n_features)).astype(np.float32)

@@ -2,9 +2,9 @@
 Colours: a palette of colours that are common
 =============================================
 
-A palette of few colours for a photograph is a clustering of its pixels. A mean is the colour with
-the least error, and may be one that hardly occurs: the mean of a blue and of a grey is neither. A
-mode is a colour that many pixels nearly have.
+A small palette for a photograph is a clustering of its pixels. The mean of a cluster is the colour
+with the smallest error, but it may hardly occur in the photograph: the mean of blue and grey is
+neither. A mode is a colour that many pixels almost have.
 """
 
 import matplotlib.pyplot as plt
@@ -49,16 +49,16 @@ for ax in axes.values():
 plt.show()
 
 # %%
-# The sky is blue in the photograph and in the palette of modes, and grey in that of means: K-means
-# averages it with haze, water and stone. But the tan of the wood is missing among the modes: it
-# is spread over many shades, of which none is common.
+# The sky is blue in the photograph and in the palette of modes, but grey in the palette of means:
+# K-means averages it with haze, water and stone. But the tan of the wood is missing among the
+# modes: it has many shades, and none of them is common.
 #
 # How common are the colours?
 # ---------------------------
 #
-# Nearly every colour has some pixel near it, so that the distance to the nearest pixel says little.
-# The share of pixels within 10 levels says more: there the modes have many, and some means almost
-# none. The error, which K-means minimises, is smaller with the means.
+# Nearly every colour has a pixel near it, so the distance to the nearest pixel says little. The
+# share of pixels within 10 levels says more: modes have many pixels around them, and some means
+# have almost none. The error, which K-means minimises, is smaller with the means.
 
 pixel_tree = KDTree(pixels[sample])
 print("         nearest pixel,     pixels within 10 levels      error,")
@@ -75,8 +75,8 @@ for name, palette in palettes.items():
 # Where the pixels are
 # --------------------
 #
-# The pixels, on the plane in which their colours differ the most: the darker, the more of them. An
-# arrow goes from each mean to its mode, to where more pixels are.
+# The plot shows the pixels in the plane of their first two principal components. Darker areas have
+# more pixels. An arrow leads from each mean to its mode, where there are more pixels.
 
 plane = PCA(2).fit(pixels[sample])
 figure, ax = plt.subplots(figsize=(9, 4.2), layout="constrained")

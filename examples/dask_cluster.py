@@ -2,9 +2,9 @@
 A million rows on a Dask cluster
 ================================
 
-:class:`modeclust.KModes` takes a Dask array as it takes one in memory. The rows stay with the
-workers; in each pass over them centroids go out and a few sums come back. Here the workers are two
-processes of this machine. For workers elsewhere, only the line that opens the client changes.
+:class:`modeclust.KModes` accepts a Dask array in place of an array in memory. The rows stay on the
+workers. In each pass, the centers are sent to the workers, and they return a few sums. Here, the
+workers are two processes on this machine. For a remote cluster, only the client is different.
 """
 
 import dask
@@ -20,8 +20,8 @@ from modeclust.plotting.palette import COLORS
 N_CHUNKS, CHUNK_SIZE = 20, 50_000
 
 # %%
-# The rows are five comets on a ring: each has a dense head, and a tail that leads away from the
-# middle. A chunk is drawn on the worker that needs it, as it would be read there from a file.
+# The rows are five comets on a ring. Each has a dense head, and a tail that points outwards. Chunks
+# are drawn on the workers, just as they would be read from files there.
 
 
 @dask.delayed
@@ -44,8 +44,8 @@ def rows_in_chunks():
 
 
 # %%
-# The picture is made from counts, which the workers add up chunk by chunk as well. So no step
-# needs all rows in one place.
+# The plot is made from counts, which the workers also compute chunk by chunk. So no step needs all
+# rows in one process.
 
 
 def draw(rows, model):
@@ -63,15 +63,14 @@ def draw(rows, model):
 
 
 # %%
-# A worker process begins by importing the script that started it. What starts the workers must
-# therefore be under ``if __name__ == "__main__":``, or each would start workers of its own.
+# Each worker process imports this script. So the code that starts the workers must be under
+# ``if __name__ == "__main__":``. Otherwise each worker would start more workers.
 #
-# ``fit`` keeps the chunks on the workers and comes back with the modes. ``labels_`` is a Dask
-# array: nothing is computed until it is asked for, here to count the rows of each cluster on the
-# workers. The last lines fit the same rows in memory, and find the same modes and labels.
+# ``fit`` keeps the chunks on the workers and returns the modes. ``labels_`` is a Dask array: it is
+# computed only when it is needed, here to count the rows of each cluster on the workers. The last
+# lines fit the same rows in memory, and find the same modes and labels.
 #
-# In the picture, a mean is where the tail balances the head, and few rows are like it. The mode is
-# in the head.
+# In the plot, the mean is between head and tail, where there are few rows. The mode is in the head.
 
 if __name__ == "__main__":
     settings = {"bandwidth": 0.2, "n_bandwidths": 10, "n_init": 2, "random_state": 0}

@@ -2,9 +2,9 @@
 Degrees of a graph
 ==================
 
-The paper's example of a long tail. A random graph, in which all vertices have much the same
-degree, is joined to a graph with hubs, whose degrees follow a power law. The degrees are one
-number for each vertex: can they tell which graph a vertex comes from?
+This is the paper's example of a long tail. A random graph, in which all vertices have similar
+degrees, is joined to a graph with hubs, whose degrees follow a power law. Can the degree of a
+vertex tell which graph it comes from?
 """
 
 import matplotlib.pyplot as plt
@@ -18,9 +18,9 @@ from modeclust.plotting import PathDisplay
 N_RANDOM, N_POWER = 500, 1500
 
 # %%
-# Both graphs come from networkx. Each vertex of the second has a weight drawn from a power law,
-# and two of its vertices are joined with a probability in proportion to the product of their
-# weights.
+# Both graphs are made with networkx. Each vertex of the second graph has a weight drawn from a
+# power law, and the probability that two vertices are joined is proportional to the product of
+# their weights.
 
 rng = np.random.default_rng(0)
 random = nx.gnm_random_graph(N_RANDOM, 10 * N_RANDOM, seed=0)
@@ -37,10 +37,9 @@ for name, own in (("random graph", ~is_power), ("power law", is_power)):
     print(f"degrees of the {name}: {low:.0f} to {high:.0f}, median {middle:.0f}")
 
 # %%
-# K-means has two centroids to spend, and spends one on the tail: a mean is where squared distances
-# balance, and those of the hubs are huge. Along the path the bandwidth falls, far vertices lose
-# their pull, and each mode climbs to where many vertices are. The boundary, halfway between the
-# two, follows.
+# K-means uses one of its two centers for the tail, because the squared distances of the hubs are
+# huge. As the bandwidth decreases along the path, far vertices lose their weight, and each center
+# moves to where many vertices are. The boundary between the two clusters moves with them.
 
 model = KModes(2, bandwidth=2.0, n_bandwidths=40, random_state=0).fit(degrees)
 agreement = [adjusted_rand_score(is_power, point.labels) for point in model.path_]
@@ -52,10 +51,10 @@ for point, index in list(zip(model.path_, agreement, strict=True))[::8]:
     )
 
 # %%
-# The axis ends where the tail is thin; some hubs lie beyond. In the upper picture one cluster holds
-# the random graph and most of the other one, and the second mean is out among the hubs, where few
-# vertices are. In the lower one the boundary is in the gap between the graphs, and the modes are at
-# their peaks.
+# Some hubs are beyond the end of the axis. In the upper plot, one cluster contains the random graph
+# and most of the other graph, and the second mean is among the hubs, where there are few vertices.
+# In the lower plot, the boundary is in the gap between the graphs, and the modes are at their
+# peaks.
 
 fig, axes = plt.subplots(2, 1, figsize=(8, 6.4), sharex=True, layout="constrained")
 for ax, bandwidth in zip(axes, (np.inf, None), strict=True):

@@ -2,11 +2,11 @@
 Digits: from blur to pattern
 ============================
 
-K-means averages digits of different identity and style. As the bandwidth falls, each centroid
-moves to where many digits of its cluster are alike, and becomes a digit that somebody could have
-written. This is the paper's experiment with USPS, on the digits that come with scikit-learn.
+K-means averages digits of different classes and styles. As the bandwidth decreases, each center
+moves to where many digits of its cluster are similar, and becomes a digit that somebody could have
+written. This is the paper's experiment with USPS, on the digits of scikit-learn.
 
-As a script, ``python digits.py [FOLDER]`` also writes the picture and the page into a folder, by
+As a script, ``python digits.py [FOLDER]`` also writes the picture and the page to a folder, by
 default ``out``.
 """
 
@@ -23,8 +23,8 @@ from modeclust import KModes, estimate_bandwidth
 # A third of the neighbour distance
 # ---------------------------------
 #
-# The default bandwidth, the mean distance to the 10th neighbour, smooths a lot in 64 dimensions.
-# A third of it averages only digits that are much alike.
+# The default bandwidth is the mean distance to the 10th neighbour. In 64 dimensions, it smooths a
+# lot. A third of it averages only digits that are very similar.
 
 X, y = load_digits(return_X_y=True)
 X = X / 16
@@ -34,12 +34,12 @@ path = model.path_
 print(f"{len(X)} digits of 8 x 8 pixels, 10 clusters, target bandwidth {bandwidth:.3f}")
 
 # %%
-# The centroids along the path
-# ----------------------------
+# The centers along the path
+# --------------------------
 #
-# Each row is a cluster, each column a bandwidth; the column at the left is K-means. Follow a row
-# whose first image is a smear: it averages digits of two classes, or two ways to write one. To the
-# right the image decides for one of them, and its strokes get sharp.
+# Each row is a cluster, and each column is a bandwidth. The first column is K-means. Look at a row
+# whose first image is blurred: it averages digits of two classes, or two ways to write a digit. To
+# the right, only one of them is left, and its strokes become sharp.
 
 columns = np.linspace(0, len(path) - 1, 7).round().astype(int)
 figure, axes = plt.subplots(10, 7, figsize=(7, 11), layout="constrained")
@@ -56,9 +56,9 @@ for k, ax in enumerate(axes[:, 0]):
 # How typical are they?
 # ---------------------
 #
-# A typical digit has neighbours of its own class. ``report`` looks up, for each centroid at each
-# bandwidth, the 20 rows of its cluster that are nearest to it; the purity is the share of their
-# commonest class. A centroid between classes has a low one.
+# A typical digit has neighbours of its own class. For each center at each bandwidth, ``report``
+# finds the 20 nearest rows of its cluster. The purity is the share of their most frequent class. A
+# center between classes has a low purity.
 
 report = model.report(X, y, path=None, image_shape=(8, 8), title="Handwritten digits")
 purity = np.array(
@@ -80,7 +80,7 @@ for i, point in enumerate(path):
     )
 
 # %%
-# The clusters differ: most of the gain is where K-means mixed classes.
+# Most of the gain is in the clusters in which K-means mixed classes.
 
 print("cluster  size  moved  purity: K-means  K-modes")
 for k, size in enumerate(model.counts_):
@@ -96,9 +96,9 @@ print(f"redundant clusters: {pairs}")
 # Slide along the path
 # --------------------
 #
-# The report shows itself, here as in a notebook. Its slider goes from K-means to the target; the
-# map, the centroids and their neighbours follow. ``model.report(X, y, "digits.html")`` writes
-# the same as a page for a browser, which works offline.
+# A notebook shows the report as a page. The slider selects a bandwidth, from K-means to the target,
+# for the map, the centers and their neighbours. ``model.report(X, y, "digits.html")`` writes the
+# same page to a file, which works offline.
 
 report
 

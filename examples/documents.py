@@ -2,13 +2,12 @@
 Documents: the terms of a mode
 ==============================
 
-Documents as tf-idf vectors are many sparse dimensions, in which a mean has a little of everything.
-A mode is built from documents that are alike, and its terms say what these are about.
+Documents as tf-idf vectors have many sparse dimensions, and a mean has a little of every term. A
+mode averages documents that are similar, and its terms tell what they are about.
 
-The documents are posts of the 20 newsgroups, where scikit-learn has downloaded them before. Else
-they are the documentation of SciPy, one for each function and class, which everybody has. The
-newsgroup or subpackage of each is known, to compare with. The text below is of the
-latter.
+The documents are posts of the 20 newsgroups, if scikit-learn has downloaded them before. Otherwise
+they are the docstrings of the functions and classes of SciPy. The newsgroup or subpackage of each
+document is known, for comparison. The text below is about SciPy.
 """
 
 import inspect
@@ -27,12 +26,12 @@ from modeclust.plotting.palette import COLORS
 # From texts to rows
 # ------------------
 #
-# ``TfidfVectorizer`` gives a CSR matrix, which ``KModes`` takes as it is. Its rows have unit
-# length, so that two documents without a term in common are :math:`\sqrt 2` apart.
+# ``TfidfVectorizer`` returns a CSR matrix, which ``KModes`` accepts. Its rows have unit length, so
+# two documents without a common term have the distance :math:`\sqrt 2`.
 
 
 def posts():
-    """Return posts of newsgroups that differ, and the group of each."""
+    """Return posts of some newsgroups, and the group of each."""
     news = fetch_20newsgroups(
         categories=[
             "comp.graphics",
@@ -78,7 +77,7 @@ def docstrings():
 
 try:
     documents = posts()
-except OSError:  # which are not there
+except OSError:  # the posts are not available
     documents = docstrings()
 texts, origin = (np.array(column, dtype=object) for column in zip(*documents, strict=True))
 
@@ -93,27 +92,27 @@ print(f"{X.shape[0]} documents, {X.shape[1]} terms, {X.nnz / X.shape[0]:.0f} of 
 # Modes by their terms
 # --------------------
 #
-# In so many dimensions all documents are far from each other, and at the estimated bandwidth a
-# mode is nearly the mean. At two fifths of it modes are of documents that are alike. Each panel
-# shows the largest terms of a mode; the marks are the mean of the 20 documents of its cluster that
-# are nearest to it.
+# In many dimensions all documents are far from each other, and at the estimated bandwidth a mode is
+# almost the mean. At two fifths of it, modes average similar documents. Each panel shows the
+# largest terms of a mode; the marks are the mean of the 20 nearest documents of its cluster.
 
 model = KModes(9, bandwidth=0.4 * estimate_bandwidth(X), random_state=0).fit(X)
 ModesDisplay.from_estimator(model, X, feature_names=terms)
 plt.show()
 
 # %%
-# What the modes are of
-# ---------------------
+# What the modes are about
+# ------------------------
 #
-# For each cluster, where most of its documents are from and their share; and how many terms
-# make up nine tenths of the weight of the mean and of the mode. Where a cluster has a dense core
-# its mode has fewer terms than its mean. The largest cluster is what is left: documents that are
-# far from all cores. They are of several subpackages, and their mode is as broad as a mean.
+# For each cluster, the table shows the most frequent subpackage with its share, and the number of
+# terms that make up nine tenths of the weight of the mean and of the mode. If a cluster has a dense
+# core, its mode has fewer terms than its mean. The largest cluster has the remaining documents,
+# which are far from all cores. They are from several subpackages, and their mode is as broad as a
+# mean.
 
 
 def breadth(center):
-    """Return how many terms make up nine tenths of a centroid."""
+    """Return the number of terms that make up nine tenths of a center."""
     shares = np.sort(np.abs(center))[::-1].cumsum() / np.abs(center).sum()
     return np.searchsorted(shares, 0.9) + 1
 
@@ -132,9 +131,9 @@ for k, (mean, mode) in enumerate(zip(means, model.cluster_centers_, strict=True)
 # From mean to mode
 # -----------------
 #
-# The three clusters of which the centroid moved the farthest. At the top are the terms that gained
-# the most weight, at the bottom those that lost the most: these are of documents that are in the
-# cluster for want of a better one, and the mode has let them go.
+# The three clusters whose centers moved the farthest. At the top are the terms that gained the most
+# weight, at the bottom the terms that lost the most. The latter are from documents that do not fit
+# into any cluster, and have no weight in the mode.
 
 moved = np.linalg.norm(model.cluster_centers_ - means, axis=1)
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.4), layout="constrained", sharex=True)

@@ -2,9 +2,9 @@
 Bandwidth and K by grid search
 ==============================
 
-:class:`modeclust.KModes` works in ``GridSearchCV`` as any estimator does. What to search by is the
-question: its own ``score`` can compare neither bandwidths nor K. Classes can, where some are known,
-and the likelihood of held-out rows can tell bandwidths apart, where none are.
+:class:`modeclust.KModes` works in ``GridSearchCV``, but its ``score`` cannot be used to choose the
+bandwidth or K. If classes are known, compare the clusters with them. If not, the likelihood of
+held-out rows can be used to choose the bandwidth.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ from modeclust.plotting import PathDisplay
 from modeclust.plotting.palette import COLORS
 
 # %%
-# Two narrow groups lie beside one with a long tail. (With a tail half as long, K-means tells the
-# three apart already, and the bandwidth matters little.)
+# Two narrow groups are next to a group with a long tail. (If the tail were half as long, K-means
+# would already separate the three groups, and the bandwidth would hardly matter.)
 
 narrow, y = make_blobs([150, 150], centers=[[0, 0], [0, 5]], cluster_std=0.4, random_state=0)
 rng = np.random.default_rng(0)
@@ -31,10 +31,10 @@ numbers = [2, 3, 4, 5]
 bandwidths = np.geomspace(0.25, 16, 7)
 
 # %%
-# With ``scoring=None`` a grid search takes the estimator's ``score``: the mean kernel value of a
-# row at its nearest mode. That grows with the bandwidth whatever the data, since a wider kernel is
-# higher everywhere but at its centre; and with K, since one of more modes is nearer. A search by it
-# ends at the largest of the grid.
+# With ``scoring=None``, a grid search uses ``score`` of the estimator: the mean kernel value of a
+# row at its nearest mode. For all data, it grows with the bandwidth, because a wider kernel is
+# higher everywhere except at its center. It also grows with K, because the nearest of more modes is
+# nearer. So the search ends at the largest values of the grid.
 
 model = KModes(n_clusters=3, n_init=5, random_state=0)
 by_score = GridSearchCV(model, {"bandwidth": bandwidths}, cv=3).fit(X)
@@ -43,9 +43,9 @@ of_numbers = GridSearchCV(model.set_params(bandwidth=1.0), {"n_clusters": number
 print(f"by score: K = {of_numbers.best_params_['n_clusters']}, the largest")
 
 # %%
-# Classes of the rows can be compared with clusters at any bandwidth and for any K. The adjusted
-# Rand index is 1 for the same partition and 0 for one at random. It is measured on the third of
-# the rows that a fit has not seen.
+# Classes can be compared with clusters at any bandwidth and for any K. The adjusted Rand index is 1
+# for the same partition and about 0 for a random one. It is computed on the third of the rows that
+# were held out.
 
 grid = {"n_clusters": numbers, "bandwidth": bandwidths}
 by_class = GridSearchCV(model, grid, scoring="adjusted_rand_score", cv=3).fit(X, y)
@@ -55,11 +55,11 @@ print(f"by class: K = {chosen['n_clusters']}, bandwidth {chosen['bandwidth']:g}"
 print(f"adjusted Rand index {by_class.best_score_:.3f}")
 
 # %%
-# Without classes, the density itself can be judged. A kernel density of the same bandwidth is
-# normalised, so that the likelihood of held-out rows falls both where it smooths too much and
-# where it fits single rows. (``KModes(bandwidth="likelihood")`` does this by itself, leaving out
-# one row at a time.) It says nothing of K; for that, see from which K on clusters are redundant,
-# which is to say that the density does not dip between two modes.
+# Without classes, use the density itself. A kernel density is normalised, so the likelihood of
+# held-out rows decreases if it smooths too much, and also if it fits single rows.
+# (``KModes(bandwidth="likelihood")`` does this with one row held out at a time.) The likelihood
+# does not depend on K. To choose K, find the smallest K at which clusters are redundant: the
+# density has no dip between two of the modes.
 
 by_likelihood = GridSearchCV(KernelDensity(), {"bandwidth": bandwidths}, cv=3).fit(X)
 smooth = by_likelihood.best_params_["bandwidth"]
@@ -69,13 +69,13 @@ for n_clusters in numbers:
     print(f"K = {n_clusters}: redundant pairs {pairs}")
 
 # %%
-# At the top left, the score only rises, and the likelihood has a peak. At the top right, no K does
-# well at large bandwidths, which are nearly K-means: the tail draws a mean away, and its beginning
-# goes to the narrow group beside it. At small bandwidths the right K stands out, and several
-# bandwidths do equally well.
+# At the top left, the score always increases, and the likelihood has a peak. At the top right, no K
+# is good at large bandwidths, which are almost K-means: the tail moves a mean away from its group,
+# and the beginning of the tail goes to the narrow group next to it. At small bandwidths the right K
+# is clearly the best, and several bandwidths are equally good.
 #
-# At the bottom is the model that the search by class returns. Stars are the means that it started
-# from, lines the ways to the modes.
+# At the bottom is the best model by classes. Stars are the means of K-means, and lines are their
+# paths to the modes.
 
 fig, axes = plt.subplot_mosaic(
     [["scores", "index"], ["best", "best"]],

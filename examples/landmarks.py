@@ -3,12 +3,12 @@ Landmarks on a Swiss roll
 =========================
 
 Many methods reduce a large data set to a few landmarks: Nyström's approximation of a kernel,
-landmark Isomap, a codebook. Random rows are the usual choice, and the centroids of K-means a
-better one, but centroids of a curved sheet lie off it. K-modes goes from the centroids back to the
-sheet, and its path has everything between the two.
+landmark Isomap, a codebook. Random rows are the usual choice. The centers of K-means are a better
+one, but for a curved sheet they are not on the sheet. The path of K-modes leads from these centers
+back to the sheet.
 
-Two things are measured here for each choice: how far the landmarks are from the sheet, and how
-well they approximate a kernel.
+For each choice, this example measures how far the landmarks are from the sheet, and how well they
+approximate a kernel.
 """
 
 import matplotlib.pyplot as plt
@@ -24,9 +24,8 @@ N_SEEDS = 3
 MULTIPLES = np.array([4, 2, 1.4, 1, 0.7, 0.5, 0.35])  # of the estimated bandwidth
 
 # %%
-# The sheet is known: in section it is the spiral (t cos t, t sin t). Nyström's approximation of
-# the kernel matrix of the rows, from their kernel with the landmarks, has an error relative to the
-# matrix itself.
+# The cross section of the sheet is the spiral (t cos t, t sin t). The error of Nyström's
+# approximation of the kernel matrix is relative to the matrix itself.
 
 turn = np.linspace(1.5 * np.pi, 4.5 * np.pi, 20_000)
 spiral = np.column_stack([turn * np.cos(turn), turn * np.sin(turn)])
@@ -44,8 +43,8 @@ def kernel_error(X, exact, landmarks, gamma):
 
 
 # %%
-# For each roll, one call of :func:`modeclust.kmodes_path` gives the centroids of K-means (at an
-# infinite bandwidth) and the modes at each smaller one. Random rows are drawn beside them.
+# For each roll, one call of :func:`modeclust.kmodes_path` returns the centers of K-means (at an
+# infinite bandwidth) and the modes at smaller bandwidths. Random rows are drawn for comparison.
 
 
 def measure(n_landmarks, noise, seed, gamma=1 / 32):
@@ -74,16 +73,15 @@ for n_landmarks in (20, 100):
 
 # %%
 # With few landmarks, modes at the estimated bandwidth are about half as far from the sheet as
-# means, and approximate the kernel as well. With many, each cluster is a nearly flat piece of the
-# sheet, and means and modes are the same for this purpose: K-means will do. Random rows lie on the
-# sheet only where the data has no noise, and approximate the kernel worst.
+# means, and approximate the kernel equally well. With many landmarks, each cluster is an almost
+# flat piece of the sheet, and means are as good as modes: K-means is enough. Random rows are on the
+# sheet only if the data have no noise, and they approximate the kernel worst.
 #
-# Below on the left is the section of a roll without noise: means lie on the inner side of the
-# bends. On the right each line follows the path, from K-means at its square to smaller and smaller
-# bandwidths. At first it goes left: down to about the estimated bandwidth, landmarks come nearer
-# to the sheet at hardly any cost. Farther down the kernel is approximated less well, and with
-# noise the line turns back: a mode at a small bandwidth is nearly a row, and has the noise of a
-# row.
+# The left plot shows the cross section of a roll without noise: means are on the inner side of the
+# bends. In the right plot, each line is a path, from K-means (square) to smaller bandwidths. At
+# first it goes left: down to about the estimated bandwidth, landmarks come closer to the sheet, and
+# the approximation is hardly worse. At smaller bandwidths the approximation is worse. With noise,
+# the line then turns back: a mode at a small bandwidth is almost a row, with the noise of this row.
 
 path, _ = measure(20, 0.0, seed=0)
 fig, (section, errors) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")

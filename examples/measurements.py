@@ -2,12 +2,12 @@
 Typical rows of a table of measurements
 =======================================
 
-A table has columns in different units, and a cluster of its rows should be told in those units:
-what does a typical row measure? A mean is an average over all rows, odd ones too. A medoid is one
-row, with all that is odd about it. A mode is an average over rows that are much alike.
+The columns of a table have different units, and a cluster should be described in these units: what
+is a typical row? A mean averages all rows, including unusual ones. A medoid is one row, with all
+its peculiarities. A mode averages rows that are similar.
 
-The table is the wine data of scikit-learn: thirteen measurements of each of 178 wines from three
-growers, of which the names are not used.
+The table is the wine data of scikit-learn: thirteen measurements of 178 wines from three growers.
+The names of the growers are not used.
 """
 
 import matplotlib.pyplot as plt
@@ -27,16 +27,16 @@ table = load_wine(as_frame=True).data.rename(
 print(table.describe().loc[["min", "50%", "max"]].T.round(2))
 
 # %%
-# Units must not decide which rows are alike, so that the columns are scaled first. With
-# ``set_output(transform="pandas")`` each step hands on a frame, with names.
+# The result must not depend on the units, so the columns are scaled first. With
+# ``set_output(transform="pandas")``, each step returns a data frame with column names.
 
 pipeline = make_pipeline(StandardScaler(), KModes(n_clusters=3, random_state=0))
 pipeline.set_output(transform="pandas")
 scaled = pipeline[:-1].fit_transform(table)
 
 # %%
-# In thirteen dimensions the estimated bandwidth smooths a lot: the density has one peak for all
-# clusters, and they count as redundant. It is lowered until each has a peak of its own.
+# In thirteen dimensions, the estimated bandwidth smooths a lot: the density has one peak for all
+# clusters, which are redundant. So the bandwidth is lowered until each cluster has its own peak.
 
 for share in (1.0, 0.8, 0.6, 0.4):
     bandwidth = share * estimate_bandwidth(scaled)
@@ -44,13 +44,13 @@ for share in (1.0, 0.8, 0.6, 0.4):
     print(f"bandwidth {bandwidth:.2f}: redundant pairs {model.redundant_clusters()}")
 
 # %%
-# ``transform`` gives the distance of each row to each mode, named after the step.
+# ``transform`` returns the distance of each row to each mode. The columns are named after the step.
 
 print(pipeline.transform(table).round(2).head())
 
 # %%
-# Now the three kinds of typical rows. The means are the start of the path. The medoid of a cluster
-# is the row with the least sum of distances to the others.
+# There are three kinds of typical rows. The means are the start of the path. The medoid of a
+# cluster is the row with the smallest sum of distances to the other rows.
 
 medoids = []
 for k in range(3):
@@ -63,7 +63,7 @@ typical = {
 }
 
 # %%
-# The scaler takes them back to the units of the table.
+# The scaler converts them back to the units of the table.
 
 scaler = pipeline[0]
 in_units = {
@@ -75,8 +75,8 @@ in_units = {
 print(pd.DataFrame(in_units, index=table.columns).round(2).to_string())
 
 # %%
-# How typical is typical? A number for it is the mean distance to the ten nearest other rows, in
-# standard deviations of the columns.
+# How typical are they? One measure is the mean distance to the ten nearest other rows, in standard
+# deviations of the columns.
 
 for name, rows in typical.items():
     distances = pairwise_distances(rows, scaled)
@@ -84,9 +84,9 @@ for name, rows in typical.items():
     print(f"{name:>6}: {np.sort(distances)[:, :10].mean(axis=1).round(2)}")
 
 # %%
-# In the picture, grey dots are the rows of each cluster. Where a column is skewed, the mean is
-# drawn to the long side and the mode is where the dots are thick; elsewhere they agree. Medoids
-# are true rows, and in some columns odd ones. On the right are the values of the mode.
+# In the plot, grey dots are the rows of each cluster. If a column is skewed, the mean is shifted to
+# the long tail, and the mode is where most dots are; otherwise they agree. Medoids are real rows,
+# and have unusual values in some columns. On the right are the values of the mode.
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 5.2), sharex=True, sharey=True, layout="constrained")
 looks = {"mean": ("s", COLORS[2]), "medoid": ("D", COLORS[1]), "mode": ("o", COLORS[0])}

@@ -2,9 +2,9 @@
 Moons and spirals: clusters that are not convex
 ===============================================
 
-K-means and K-modes give each row to its nearest centroid, which cuts clusters that are bent.
-``LaplacianKModes`` lets neighbours decide together. Each row belongs to each cluster to some
-degree, and each cluster still has a mode.
+K-means and K-modes assign each row to its nearest center, which splits curved clusters. In
+``LaplacianKModes``, neighbours tend to be in the same cluster. Each row belongs to each cluster to
+some degree, and each cluster still has a mode.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -22,7 +22,7 @@ from modeclust.plotting.palette import COLORS
 
 
 def make_spirals(turns, n_arms=3, n_rows=600, noise=0.03):
-    """Return arms that wind around the origin, and which of them each row is of."""
+    """Return rows on spiral arms around the origin, and the arm of each row."""
     rng = np.random.RandomState(0)
     arm = np.arange(n_rows) % n_arms
     radius = np.sqrt(rng.uniform(0.25**2, 1, n_rows))
@@ -35,8 +35,8 @@ def make_spirals(turns, n_arms=3, n_rows=600, noise=0.03):
 # Three clusterers
 # ----------------
 #
-# All have their defaults, and know the number of clusters. Above each panel is the adjusted Rand
-# index: 1 is the moons or the spirals, 0 is chance. The large dots are the centroids.
+# All have their default parameters and the right number of clusters. The title of each panel is the
+# adjusted Rand index: 1 is a perfect result, 0 is chance. The large dots are the centers.
 
 datasets = {"moons": make_moons(500, noise=0.07, random_state=0), "spirals": make_spirals(0.75)}
 clusterers = [KMeans(n_init=10), KModes(), LaplacianKModes()]
@@ -58,15 +58,15 @@ for row, (name, (X, y)) in zip(axes, datasets.items(), strict=True):
 plt.show()
 
 # %%
-# The centroids of K-means lie off the rows, those of the other two among them.
+# The centers of K-means are far from all rows. The modes of the other two are among rows.
 #
 # How much a row belongs to a cluster
 # -----------------------------------
 #
-# ``assignments_`` has the share of each cluster in each row, and ``predict_proba`` in any place of
-# the plane. Rows and places have the colours of the clusters, mixed by these shares; black dots
-# are the modes. These moons are noisier and touch, so that many rows are in doubt. The mistakes
-# are among them.
+# ``assignments_`` has the share of each row in each cluster, and ``predict_proba`` returns it for
+# any point. Rows and points have the colours of the clusters, mixed by these shares; black dots are
+# the modes. These moons are noisier and touch each other, so many rows are uncertain. The errors
+# are among these rows.
 
 datasets["moons that touch"] = make_moons(500, noise=0.1, random_state=0)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", width_ratios=[1.45, 1])
@@ -95,11 +95,12 @@ for ax, name in zip(axes, ("moons that touch", "spirals"), strict=True):
 plt.show()
 
 # %%
-# Where it ends
-# -------------
+# Limits
+# ------
 #
-# The fit starts from K-means. The longer the arms, the less of an arm is in the cluster that should
-# become it. From about a full turn on the start is too bad, and the fit does not follow the arms.
+# The fit starts from K-means. The longer the arms are, the fewer rows of an arm are in its initial
+# cluster. If an arm is longer than about a full turn, the start is too bad, and the fit does not
+# find the arms.
 
 for turns in (0.25, 0.5, 0.75, 1, 1.25):
     X, y = make_spirals(turns)

@@ -2,10 +2,9 @@
 Outliers: what they do to means, medoids and modes
 ==================================================
 
-A mean weighs every row of its cluster alike, so that a few far rows drag it along. A mode is where
-the rows are dense, and rows farther than a few bandwidths have no weight in it. But K-modes starts
-from K-means, and where K-means gives a cluster to the outliers, K-modes does not take it back.
-Here one sees both.
+A mean gives every row the same weight, so a few far rows can move it. A mode is where the rows are
+dense, and rows beyond a few bandwidths have no weight. But K-modes starts from K-means: if K-means
+uses a cluster for the outliers, K-modes keeps this cluster. This example shows both effects.
 """
 
 import matplotlib.pyplot as plt
@@ -18,15 +17,15 @@ from modeclust.plotting.palette import COLORS
 
 try:
     import kmedoids  # pip install kmedoids
-except ImportError:  # all but the medoids is shown without it
+except ImportError:  # the example then runs without medoids
     kmedoids = None
 
 # %%
-# Three groups, and rows that are in none
-# ---------------------------------------
+# Three groups, and outliers
+# --------------------------
 #
-# Three Gaussians of unit spread have 200 rows each. One row in ten is an outlier: these are
-# scattered widely around a place that lies some distance to the right of the groups.
+# There are three Gaussians with unit variance and 200 rows each. One row in ten is an outlier. The
+# outliers are widely scattered around a point to the right of the groups.
 
 GROUPS = np.array([[0.0, 0.0], [8.0, 0.0], [4.0, 7.0]])
 
@@ -48,13 +47,13 @@ def find_centroids(X, seed):
 
 
 # %%
-# Near outliers pull the means, far ones take a centroid
-# ------------------------------------------------------
+# Near outliers move means, far outliers get a cluster
+# ----------------------------------------------------
 #
-# Above, the outliers are in the clusters of the groups. They pull a mean out of its group, move its
-# medoid a little, and its mode not at all. Below, K-means spends a centroid on the outliers, and
-# one has to do for two groups. The mode that starts from it settles on one of them, and the
-# other is without. The medoids are still right.
+# In the upper row, the outliers are in the clusters of the groups. They move a mean out of its
+# group, its medoid a little, and its mode not at all. In the lower row, K-means uses a center for
+# the outliers, so two groups share one center. The mode that starts there moves to one of the two
+# groups, and the other group has none. The medoids are still right.
 
 LOOKS = {
     "K-means": {"marker": "*", "s": 260, "facecolor": COLORS[2], "edgecolor": "black"},
@@ -79,8 +78,8 @@ plt.show()
 # From near to far
 # ----------------
 #
-# For each distance, over five data sets: how far the worst served of the three groups is from its
-# nearest centroid. The unit is the standard deviation of a group.
+# For each distance of the outliers, we compute the largest distance of a group to its nearest
+# center, over five datasets. The unit is the standard deviation of a group.
 
 distances = [0, 3, 6, 9, 12, 15, 20, 25, 30]
 names = list(find_centroids(draw(0, seed=0), seed=0))
@@ -105,10 +104,10 @@ for distance, row in zip(distances, medians, strict=True):
     )
 
 # %%
-# The means go off little by little, and the modes stay. Where the means go over to the outliers, it
-# is the modes that are farther off. The medoids hold out longer, as they add up distances and
-# not their squares; but not for ever. Modes that start from medoids are near the groups for as long
-# as the medoids are.
+# At first, the means move slowly away from the groups, and the modes stay. Once a mean moves to the
+# outliers, the modes are farther away than the means. The medoids are robust for longer, because
+# they minimise distances and not squared distances, but they fail in the end. Modes that start from
+# medoids are near the groups as long as the medoids are.
 
 COLOR = dict(zip(("K-means", "K-modes", "K-medoids"), (COLORS[2], COLORS[0], "black"), strict=True))
 figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
@@ -125,7 +124,7 @@ plt.show()
 # What to do
 # ----------
 #
-# Far outliers that lie together are a cluster. With one cluster more for them, each group
+# Far outliers that are close together form a cluster. With one more cluster for them, each group
 # has its mode again.
 
 X = draw(30, seed=0)

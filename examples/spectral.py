@@ -2,9 +2,9 @@
 Spectral clustering with modes
 ==============================
 
-Spectral clustering sends each row to a point on a sphere, by eigenvectors of a neighbour graph,
-and clusters the points by K-means. Means of points on a sphere lie inside it, where no row can be.
-K-modes can take the place of K-means: its centroids lie where rows are.
+Spectral clustering maps each row to a point on a sphere, by eigenvectors of a neighbour graph, and
+clusters the points with K-means. Means of points on a sphere are inside the sphere, where no row
+can be. K-modes can replace K-means: its modes are where rows are.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ from modeclust.plotting.palette import COLORS
 X, y = load_digits(return_X_y=True)
 
 # %%
-# The graph joins each digit to its nearest neighbours. Rows of the ten leading eigenvectors,
-# scaled to unit length, are the embedding of Ng, Jordan and Weiss.
+# The graph joins each digit to its nearest neighbours. The rows of the ten leading eigenvectors,
+# scaled to unit length, are the embedding by Ng, Jordan and Weiss.
 
 
 def embed(n_neighbors):
@@ -32,8 +32,8 @@ def embed(n_neighbors):
 
 
 # %%
-# A fit begins with K-means, and keeps that as the first point of its path. So means and modes are
-# compared from the same start, here for several graphs.
+# A fit starts with K-means, which is the first point of its path. So means and modes are compared
+# from the same start, here for several graphs.
 
 print("neighbours  adjusted Rand index   shortest centroid   centroid to nearest row")
 print("            K-means  K-modes      K-means  K-modes    K-means  K-modes")
@@ -48,14 +48,14 @@ for n_neighbors in (8, 10, 12, 14, 16):
     print(row.format(n_neighbors, *index, *length, *gap))
 
 # %%
-# The labels are much the same, and no better for the modes: what spectral clustering finds, it
-# finds by the embedding. The centroids are not the same. Where a cluster is one tight group, its
-# mean is nearly on the sphere. Where it joins several groups, its mean is between them, well
-# inside the sphere and far from every row; the mode is in the densest of them.
+# The labels are almost the same, and not better with modes: the embedding determines the clusters.
+# But the centers differ. If a cluster is one compact group, its mean is almost on the sphere. If it
+# has several groups, its mean is between them, inside the sphere and far from every row. The mode
+# is in the densest group.
 #
-# Below are the clusters of one graph, those with the shortest mean first, each with the digit
-# nearest to its mean and the digit nearest to its mode. Around the mean of the first there is an
-# empty space; most of the cluster is about its mode, and the rest is far from both.
+# The plot shows the clusters of one graph, those with the shortest mean first, each with the digits
+# nearest to its mean and to its mode. There are no rows near the mean of the first cluster. Most of
+# its rows are near the mode, and the others are far from both.
 
 embedding = embed(n_neighbors=10)
 model = KModes(10, random_state=0).fit(embedding)

@@ -2,9 +2,9 @@
 Too many clusters: find the redundant ones, and merge them
 ==========================================================
 
-Nobody knows K. If it is too large, K-means cuts groups in pieces and says nothing. The modes of
-two pieces of one group have no dip of the density between them: ``redundant_clusters`` names such
-pairs, and ``merge_redundant`` makes one cluster of them.
+K is often unknown. If it is too large, K-means splits groups without a warning. Between the modes
+of two pieces of a group, the density has no dip. ``redundant_clusters`` returns such pairs, and
+``merge_redundant`` merges them.
 """
 
 import matplotlib.pyplot as plt
@@ -33,12 +33,13 @@ print(f"{len(model.cluster_centers_)} clusters of {model.counts_} rows")
 print(f"{len(merged.cluster_centers_)} clusters of {merged.counts_} rows are left")
 
 # %%
-# The thick lines join redundant pairs. They stay within the groups, and hang together in
-# each. Of each group the mode of the largest piece is kept, and K-modes runs again from there.
+# Thick lines join redundant pairs. All of them are within the groups, and they connect all clusters
+# of a group. In each group, the mode of the largest cluster is kept, and K-modes runs again from
+# there.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 display = PathDisplay.from_estimator(model, X, ax=axes[0], levels=[0.5], legend=False)
-display.means_.remove()  # the means, and the rows nearest to them, are not the matter here
+display.means_.remove()  # means are not needed here
 display.exemplars_.remove()
 for pair in pairs:
     axes[0].plot(*model.cluster_centers_[list(pair)].T, color="black", lw=4, alpha=0.5, zorder=5)
@@ -51,11 +52,11 @@ plt.show()
 # What redundant means
 # --------------------
 #
-# From one mode of a pair we walk straight to the other, and look at the density of the rows of
-# both clusters. A pair is redundant where the lowest density on the way is above 0.9
-# (``threshold``) of the lower peak; ``redundancy_`` has this ratio for pairs of near modes. We draw
-# the most redundant pair, the first that is not, and two clusters of different groups. The
-# second may be of one group all the same: clusters hang together through others.
+# We plot the density of the rows of both clusters along the segment between their modes. A pair is
+# redundant if the lowest density on the segment is above 0.9 (``threshold``) of the lower peak;
+# ``redundancy_`` has this ratio for pairs of nearby modes. The plot shows the most redundant pair,
+# the first pair that is not redundant, and two clusters of different groups. The second pair may
+# still be in the same group, connected through other clusters.
 
 ratios = model.redundancy_.toarray()
 others = np.where(ratios < 0.9, ratios, 0)
@@ -81,9 +82,10 @@ plt.show()
 # How many are left depends on the bandwidth
 # ------------------------------------------
 #
-# We start with different K and different bandwidths, and merge. Over a range of bandwidths around
-# the estimated one the number of groups comes out, whatever K was. Far above it the density is
-# one heap and all is merged; far below it, it is bumpy and nothing is.
+# We start with different K and different bandwidths, and merge. For a range of bandwidths around
+# the estimated one, the result is the number of groups, whatever K was. At much larger bandwidths
+# the density has one peak, and all clusters are merged. At much smaller ones it has many peaks, and
+# none are merged.
 
 factors = np.geomspace(8, 1 / 4, 11)
 bandwidth = estimate_bandwidth(X)
@@ -110,7 +112,7 @@ for (n_clusters, numbers), color, marker in zip(left.items(), COLORS, "osD", str
 ax.set(xscale="log", xlabel="bandwidth, over the estimated one", ylabel="clusters left")
 ax.set_xticks([8, 4, 2, 1, 0.5, 0.25], ["8", "4", "2", "1", "½", "¼"])
 ax.minorticks_off()
-ax.invert_xaxis()  # as a path runs
+ax.invert_xaxis()  # in the order of the path
 ax.set_ylim(0, None)
 ax.legend(title="start with", fontsize="small")
 plt.show()

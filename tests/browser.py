@@ -1,8 +1,8 @@
-"""A browser for the tests of the page: the system's, or one that is installed.
+"""A browser for the tests of the page: one of the system, or one that is installed.
 
     python tests/browser.py
 
-makes sure that there is one, if that can be done here.
+installs one if there is none.
 """
 
 import os
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# A browser that asks nobody for updates, and runs as root too.
+# No updates, no network access of its own, and it can run as root.
 OPTIONS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -37,7 +37,7 @@ def find_browser():
 
 
 def install_browser():
-    """Try the system's packages where we may, then Playwright's own build."""
+    """Install a package of the system if we are root, or else Playwright's own build."""
     ways = []
     if shutil.which("apt-get") and os.geteuid() == 0:
         ways += [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "chromium"]]
@@ -50,7 +50,7 @@ def install_browser():
 def main():
     if find_browser() is None:
         install_browser()
-    print(find_browser() or "no browser: the tests of the page will be left out")
+    print(find_browser() or "no browser: the tests of the page will be skipped")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A callback of scikit-learn, for those of tests to derive from."""
+"""A base class for scikit-learn callbacks in tests."""
 
 from importlib.util import find_spec
 
@@ -10,7 +10,7 @@ needs_callbacks = pytest.mark.skipif(
 
 
 class Callback:
-    """Does nothing at any moment of a fit."""
+    """A callback that does nothing."""
 
     def setup(self, estimator, context):
         pass

@@ -6,7 +6,7 @@ from scipy import sparse
 
 
 def in_chunks(rows, size):
-    """Return rows as a Dask array, of dense or CSR chunks of so many of them."""
+    """Return dense or CSR rows as a Dask array with chunks of `size` rows."""
     import dask
     import dask.array as da
 

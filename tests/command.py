@@ -1,4 +1,4 @@
-"""The command line, run in this process or in a process of its own."""
+"""Run the command line in this process or in a new one."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def invoke(*arguments, code=0):
 
 
 def refused(*arguments, may_note=False):
-    """Run a command with bad input, and return its one-line error; notes may precede it."""
+    """Run a command with bad input, and return its one-line error, which may follow notes."""
     result = invoke(*arguments, code=2)
     assert result.stdout == ""
     notes = r"(?:note: [^\n]+\n)*" if may_note else ""
@@ -54,7 +54,7 @@ def names(path="."):
 
 
 def start(*arguments, cwd, **options):
-    """Start a command in a process of its own, which imports the same sources."""
+    """Start a command in a new process, which imports the same sources."""
     source = str(Path(modeclust.__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-m", "modeclust", *arguments],
@@ -68,7 +68,7 @@ def start(*arguments, cwd, **options):
 
 
 def run(*arguments, cwd, **options):
-    """Run a command in a process of its own, and return its exit code and output."""
+    """Run a command in a new process, and return its exit code and output."""
     with start(*arguments, cwd=cwd, **options) as process:
         output, errors = process.communicate()
     return Done(process.returncode, output, errors)

@@ -21,12 +21,12 @@ settings.load_profile("untimed")
 
 def pytest_runtest_setup(item):
     if os.name != "posix" and item.get_closest_marker("posix"):
-        pytest.skip("left out: signals, limits and links as POSIX has them")
+        pytest.skip("left out: needs POSIX signals, limits and links")
 
 
 @pytest.fixture(autouse=True)
 def closed_figures():
-    """Close what a test has drawn."""
+    """Close the figures of a test."""
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
@@ -39,11 +39,11 @@ def rng():
 
 @pytest.fixture
 def authors_result():
-    """Load a result of the authors' program, which lies beside the data."""
+    """Return a function that loads a result of the authors' program."""
     data = os.environ.get("MODECLUST_DATA")
     folder = Path(data).parent / "reference" if data else None
     if folder is None or not folder.is_dir():
-        pytest.skip("left out: the authors' results, in `reference` beside MODECLUST_DATA")
+        pytest.skip("left out: needs the authors' results, in `reference` beside MODECLUST_DATA")
 
     def load(name):
         with np.load(folder / f"{name}.npz") as file:
@@ -54,10 +54,10 @@ def authors_result():
 
 @pytest.fixture(scope="module")
 def chromium():
-    """A browser; without one, tests of pages are left out, but fail where all must run."""
+    """A browser. Without one, tests of pages are skipped; in CI they fail."""
     path = find_browser()
     if path is None:
-        reason = "left out: the tests of the page, which need Chromium (python tests/browser.py)"
+        reason = "left out: the tests of the page need Chromium (python tests/browser.py)"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
     from playwright.sync_api import sync_playwright
 
@@ -69,7 +69,7 @@ def chromium():
 
 @pytest.fixture(scope="session")
 def dask_cluster():
-    """Two worker processes with one thread each; one that is killed is started again."""
+    """Two worker processes with one thread each. A killed worker is restarted."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"

@@ -1,4 +1,4 @@
-"""Rows in every form that the core reads, for tests of its passes."""
+"""Rows in every form that the core reads, for the tests of its passes."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ def open_rows(X, weight=None, scale=None, *, form="dense", n_threads=1, protect=
 
 
 def make_rows(rng, n_rows, n_features, dtype=np.float64, *, form="dense", weighted=False):
-    """Return rows, weights of which some are 0, and scales; both None if not weighted."""
+    """Return rows, weights (some are 0) and scales; both are None if not `weighted`."""
     X = rng.normal(size=(n_rows, n_features)).astype(dtype)
     if form == "csr":
         X *= rng.random(X.shape) < 0.3
@@ -47,7 +47,7 @@ def digest(*arrays):
 
 
 def digests_of_variants(program):
-    """Return what a program prints under each instruction set that this machine has."""
+    """Return the output of a program for each instruction set of this machine."""
     found = {}
     for name in _core.available_simd():
         environment = os.environ | {"MODECLUST_SIMD": name}

@@ -17,7 +17,7 @@ ARRAYS = {".npy", ".npz", ".mtx", ".mtx.gz"}
 
 
 def write(path):
-    """Write the rows in the format of the ending."""
+    """Write the rows in the format of the file extension."""
     ending = ending_of(path)
     buffer = io.BytesIO()
     if ending.startswith((".csv", ".tsv")):

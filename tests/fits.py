@@ -1,4 +1,4 @@
-"""Fits that other processes can import, or are killed in."""
+"""Fits that other processes import, and fits in processes that are killed."""
 
 import os
 import random
@@ -25,18 +25,18 @@ ESTIMATORS = {
 
 
 def bits(name, n_jobs=None):
-    """Return the bits of what an estimator finds."""
+    """Return the bits of the centers and labels of an estimator."""
     model = clone(ESTIMATORS[name]).set_params(n_jobs=n_jobs).fit(X[:300])
     return model.cluster_centers_.tobytes() + model.labels_.tobytes()
 
 
 def bits_of_threads(name):
-    """Return the bits that fits in threads of this process find, each once."""
+    """Return the set of bits that fits in several threads of this process give."""
     return set(Parallel(2, backend="threading")(delayed(bits)(name, n) for n in (1, 2, None)))
 
 
 def save_and_load(path, times):
-    """Save models to a file that others write as well, and load what is there."""
+    """Save models to a file that other processes write too, and load it."""
     models = [KModes(k, **QUICK).fit(X[:300]) for k in (2, 5)]
     for turn in range(times):
         models[turn % 2].save(path)
@@ -44,13 +44,13 @@ def save_and_load(path, times):
 
 
 def centers(n_jobs=2):
-    """Return the bits of the centers of a fit with some number of threads."""
+    """Return the bits of the centers of a fit with `n_jobs` threads."""
     model = KModes(5, bandwidth=1.0, n_bandwidths=3, n_init=2, n_jobs=n_jobs, random_state=0)
     return model.fit(X).cluster_centers_.tobytes()
 
 
-def fit_in_a_copy(folder, name, may_go_on):
-    """Fit in a copy of this process, as long as it may; return whether it came to the end."""
+def fit_in_a_copy(folder, name, may_continue):
+    """Fit in a fork of this process until it may not continue; return whether it finished."""
     pid = os.fork()
     if pid == 0:
         file = folder / "checkpoint"
@@ -58,7 +58,7 @@ def fit_in_a_copy(folder, name, may_go_on):
         os._exit(0)
     begun = time.monotonic()
     ended = 0
-    while not ended and may_go_on(time.monotonic() - begun):
+    while not ended and may_continue(time.monotonic() - begun):
         time.sleep(0.0005)
         ended, status = os.waitpid(pid, os.WNOHANG)
     if not ended:
@@ -69,12 +69,12 @@ def fit_in_a_copy(folder, name, may_go_on):
 
 
 def kill_ten_times(folder):
-    """Save a model that was fitted at once, and those of fits killed ten times in all."""
-    KModes(5, **OPTIONS, n_jobs=1).fit(X[:4000])  # loads all that is used
+    """Save a model of an uninterrupted fit, and a model of a fit that was killed ten times."""
+    KModes(5, **OPTIONS, n_jobs=1).fit(X[:4000])  # imports all modules
     begun = time.monotonic()
     assert fit_in_a_copy(folder, "whole.npz", lambda _: True)
     length = time.monotonic() - begun
-    # Once where there is a checkpoint for sure.
+    # Kill the fit once when there is certainly a checkpoint.
     checkpoint = folder / "checkpoint"
     assert not fit_in_a_copy(folder, "0.npz", lambda _: not checkpoint.exists())
     n_killed, moments = 0, random.Random(0)

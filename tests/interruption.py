@@ -1,4 +1,4 @@
-"""Fits that are interrupted, and what it means that they went on as if they had not been."""
+"""Interrupt fits, and compare the results of resumed and uninterrupted fits."""
 
 from contextlib import contextmanager
 
@@ -9,7 +9,7 @@ FREE = {"checkpoint", "keep_checkpoint", "random_state", "verbose", "n_jobs"}
 
 
 class Interrupter:
-    """Interrupts a fit after so many calls of a method."""
+    """Interrupts a fit after a number of calls of a method."""
 
     def __init__(self, monkeypatch, cls, name):
         self.n_calls, self.stop_after = 0, None
@@ -25,12 +25,12 @@ class Interrupter:
         monkeypatch.setattr(cls, name, call)
 
     def count(self):
-        """Count calls from here on, and interrupt none."""
+        """Count calls from now on, without interrupting."""
         self.n_calls, self.stop_after = 0, None
 
     @contextmanager
     def interrupting(self, after):
-        """Interrupt what is within after so many calls, and nothing that follows."""
+        """Interrupt the code in the context after a number of calls."""
         self.n_calls, self.stop_after = 0, after
         with pytest.raises(KeyboardInterrupt):
             yield
@@ -38,10 +38,10 @@ class Interrupter:
 
 
 def interrupts(fit):
-    """Return what interrupts such a fit."""
+    """Return a function that interrupts a fit."""
 
     def interrupt(writes, after, file, name="plain", **changes):
-        """Leave the checkpoint of a fit that wrote so many times."""
+        """Interrupt a fit after it has written its checkpoint `after` times."""
         with writes.interrupting(after):
             fit(name, checkpoint=file, **changes)
 
@@ -49,12 +49,12 @@ def interrupts(fit):
 
 
 def assert_same_fit(one, other):
-    """Assert that two models differ in nothing but where their checkpoints were."""
+    """Assert that two models have the same attributes, except for parameters in `FREE`."""
     assert_same(attributes(one), attributes(other))
 
 
 def attributes(model):
-    """Return all that a fit leaves, computed where it waits to be."""
+    """Return all attributes of a fitted model; lazy ones are computed."""
     return {
         name: value.compute() if hasattr(value, "compute") else value
         for name, value in vars(model).items()

@@ -1,6 +1,6 @@
-"""Fits of every kind, one after the other: `python many_fits.py KIND TIMES FITS`.
+"""Many fits in one process, to find memory leaks: `python many_fits.py KIND TIMES FITS`.
 
-Prints how many bytes of memory the process holds, so many times, after so many fits each.
+Prints the memory of the process in bytes after every FITS fits, TIMES times.
 """
 
 import ctypes
@@ -53,8 +53,8 @@ KINDS = {
 }
 
 
-def held():
-    """Return the bytes that the process holds, less what is free to be given back."""
+def used_bytes():
+    """Return the memory of the process in bytes, after free memory is returned."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     pages = Path("/proc/self/statm").read_text().split()[1]
@@ -66,7 +66,7 @@ def main(kind, times, fits):
         for turn in range(times):
             for i in range(fits):
                 KINDS[kind](turn * fits + i, Path(folder))
-            print(held())
+            print(used_bytes())
 
 
 if __name__ == "__main__":

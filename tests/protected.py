@@ -1,4 +1,4 @@
-"""Memory that ends where a page begins which must not be touched."""
+"""Arrays at the end of a memory page, to find reads beyond the last number."""
 
 import ctypes
 import mmap

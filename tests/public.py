@@ -1,4 +1,4 @@
-"""All that is public, by the page of the API, and what it takes by the library itself."""
+"""All public names, from the API page, and their parameters."""
 
 import inspect
 import re
@@ -15,13 +15,13 @@ import modeclust.reporting.page
 from modeclust.cli.app import app
 
 API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
-# What the library makes and hands over. Their parts are not arguments of users.
+# Results of the library, which users do not create.
 RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "Dataset"]
 RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling"]
 
 
 def public():
-    """Yield all that the API page lists by name: functions, classes, and methods of our own."""
+    """Yield all functions, classes and own methods that the API page lists, by name."""
     for place in re.findall(r"^   (\w[\w.]*)$", API_PAGE, re.MULTILINE):
         name, value = place.rpartition(".")[2], attrgetter(place)(modeclust)
         if name not in RECORDS:
@@ -31,7 +31,7 @@ def public():
 
 
 def methods(name, owner):
-    """Yield the public methods of a class that are our own."""
+    """Yield the public methods of a class that are defined in modeclust."""
     for method in dir(owner):
         raw = inspect.getattr_static(owner, method)
         function = getattr(owner, method) if not isinstance(raw, property) else None
@@ -45,7 +45,7 @@ PUBLIC = dict(public())
 
 
 def inherited():
-    """Yield what estimators have of scikit-learn's mixins, but not what every estimator has."""
+    """Yield the methods that estimators inherit from mixins of scikit-learn."""
     for name, owner in PUBLIC.items():
         if inspect.isclass(owner) and issubclass(owner, BaseEstimator):
             for method in set(dir(owner)) - set(dir(BaseEstimator)):
@@ -58,12 +58,12 @@ SHELL = typer.main.get_command(app)
 
 
 def options(command):
-    """Return what may be typed after a command, by name."""
+    """Return the options and arguments of a command, by name."""
     return {p.name: p for p in SHELL.commands[command].params if p.name != "help"}
 
 
 def typed(command):
-    """Return what runs a command with options by their names, and raises what it refuses."""
+    """Return a function that runs a command with options; its errors become exceptions."""
 
     def run(**values):
         words = [command]
@@ -80,7 +80,7 @@ def typed(command):
 
 
 def words_of(option, value):
-    """Return how an option is typed; None is how it is left out."""
+    """Return the words that set an option to a value; none if the value is None."""
     if value is None:
         return []
     if option.param_type_name == "argument":
@@ -91,12 +91,12 @@ def words_of(option, value):
 
 
 def commands():
-    """Yield the commands by name."""
+    """Yield the commands, by name."""
     for command in SHELL.commands:
         yield f"modeclust {command}", typed(command)
 
 
-# What is called besides: methods of scikit-learn, and commands.
+# All public callables, including inherited methods and commands.
 CALLABLE = {
     **PUBLIC,
     **dict(inherited()),
@@ -105,7 +105,7 @@ CALLABLE = {
 
 
 def parameters(name):
-    """Return the names of what something public takes."""
+    """Return the names of the parameters of a public callable."""
     if name.startswith("modeclust "):
         return list(options(name.removeprefix("modeclust ")))
     return [p for p in inspect.signature(CALLABLE[name]).parameters if p != "self"]

@@ -1,6 +1,6 @@
-"""Whether a tag can be released: `python tests/release.py v0.1.0`.
+"""Check whether a tag can be released: `python tests/release.py v0.1.0`.
 
-The tag, the version, the changelog and the citation must say the same.
+The tag, the version, the changelog and the citation must agree.
 """
 
 import re
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def hindrances(tag, root=ROOT):
-    """Return what is in the way of releasing a tag, in words."""
+    """Yield the problems that prevent the release of a tag."""
     version = _found(r'^__version__ = "(.+)"$', root / "src" / "modeclust" / "__init__.py")
     cited = _found(r"^version: (.+)$", root / "CITATION.cff")
     cited_on = _found(r"^date-released: (.+)$", root / "CITATION.cff")

@@ -1,4 +1,4 @@
-"""What it means that two models are the same."""
+"""Compare values bit by bit."""
 
 from dataclasses import fields, is_dataclass
 
@@ -7,7 +7,7 @@ from scipy import sparse
 
 
 def assert_same(a, b):
-    """Assert that two values are of one type and hold the same bits."""
+    """Assert that two values have the same type and the same bits."""
     assert type(a) is type(b)
     if isinstance(a, np.ndarray):
         assert a.dtype == b.dtype

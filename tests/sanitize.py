@@ -1,8 +1,8 @@
-"""The tests of the core under sanitizers: `python tests/sanitize.py`, or `make sanitize`.
+"""Run the tests of the core with sanitizers: `python tests/sanitize.py`, or `make sanitize`.
 
-The core is compiled twice, with AddressSanitizer and UndefinedBehaviorSanitizer and with
-ThreadSanitizer, each into a folder of its own below build/sanitize. Python itself is not compiled
-so: the libraries of the sanitizers are loaded before it. It takes GCC, on Linux.
+The core is compiled twice below build/sanitize: with AddressSanitizer and
+UndefinedBehaviorSanitizer, and with ThreadSanitizer. Python itself is not compiled with sanitizers,
+so their libraries are preloaded. This needs GCC on Linux.
 """
 
 import os
@@ -14,22 +14,22 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "sanitize"
 CXX = os.environ.get("CXX", "g++")
-# What is compiled in, and the libraries that must be there before Python is.
+# The sanitizers that are compiled in, and the libraries to preload.
 KINDS = {
     "address,undefined": ("libasan.so", "libubsan.so", "libstdc++.so"),
     "thread": ("libtsan.so", "libstdc++.so"),
 }
 OPTIONS = {
-    "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",  # Python frees little when it ends
+    "ASAN_OPTIONS": "detect_leaks=0:halt_on_error=1",  # Python does not free all memory at exit
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     "TSAN_OPTIONS": "halt_on_error=1:report_signal_unsafe=0",
-    "OPENBLAS_NUM_THREADS": "1",  # whose threads are not seen to wait for each other
-    "PYTHONMALLOC": "malloc",  # each block of memory by itself, so that its bounds are known
+    "OPENBLAS_NUM_THREADS": "1",  # ThreadSanitizer cannot see how its threads wait for each other
+    "PYTHONMALLOC": "malloc",  # separate blocks of memory, so that their bounds are known
 }
 
 
 def install(kind):
-    """Compile the package with a sanitizer; return the folder in which it is."""
+    """Compile the package with a sanitizer; return the folder of the installed package."""
     folder = BUILD / kind.replace(",", "-")
     subprocess.run(
         [
@@ -45,9 +45,9 @@ def install(kind):
 
 
 def environment(kind, installed, **more):
-    """Return variables for a Python that has the package in a folder and the libraries of .venv.
+    """Return the environment for Python with the package in a folder and the libraries of .venv.
 
-    The package in .venv itself is not seen: files with paths (.pth) count in site-packages only.
+    The package in .venv itself is not found: .pth files have an effect in site-packages only.
     """
     libraries = [
         subprocess.run(
@@ -61,7 +61,7 @@ def environment(kind, installed, **more):
 
 
 def variants(kind, installed):
-    """Return the instruction sets to try: for threads, which are the same for all, the fastest."""
+    """Return the instruction sets to test; only the fastest for threads, where all are alike."""
     found = subprocess.run(
         [sys._base_executable, "-c", "from modeclust import _core; print(*_core.available_simd())"],
         env=environment(kind, installed),
@@ -72,8 +72,8 @@ def variants(kind, installed):
     return found[-1:] if kind == "thread" else found
 
 
-# Other processes for each instruction set would take long, and a limit of memory or a copy of the
-# process is nothing that a sanitizer stands.
+# Tests that start a process for each instruction set are slow. Sanitizers do not work with memory
+# limits and forks.
 LEFT_OUT = "not variant and not memory_error and not forked"
 
 
@@ -84,7 +84,7 @@ def main():
             print(f"{kind}: {simd}", flush=True)
             subprocess.run(
                 [
-                    # At addresses that are not random, which ThreadSanitizer asks for.
+                    # ThreadSanitizer needs addresses that are not randomized.
                     *("setarch", "-R", sys._base_executable, "-m", "pytest", "-q", "-s"),
                     *("-p", "no:cacheprovider", "tests/core", "-k", LEFT_OUT, *sys.argv[1:]),
                 ],

@@ -1,4 +1,4 @@
-"""Passes over rows, compiled from the C++ files in `core`."""
+"""Types of the compiled module, whose C++ source is in `core`."""
 
 from typing import Any, overload
 
@@ -22,7 +22,7 @@ def nanobind_version() -> str:
     """Return the version of nanobind that this module was built with."""
 
 def means(totals: Doubles, mass: Doubles, otherwise: Doubles) -> Doubles:
-    """Return totals / mass (K, D), and the rows of `otherwise` where there is no mass."""
+    """Return totals / mass (K, D), with the rows of `otherwise` where the mass is 0."""
 
 def center_moves(
     before: Doubles, after: Doubles, tolerance: float = 0.0, rounding: float = 0.0
@@ -42,7 +42,7 @@ def merge_mode_sums(
     other_mass: Doubles,
     other_totals: Doubles,
 ) -> None:
-    """Add sums at other references, in place, at the smaller reference of each cluster."""
+    """Add other sums in place; the result has the smaller reference of each cluster."""
 
 class KeptLabels:
     """The labels and bounds of some rows, without the rows."""
@@ -94,10 +94,10 @@ class Rows:
     @property
     def has_labels(self) -> bool: ...
     def detach_labels(self) -> KeptLabels:
-        """Take the labels and bounds off these rows, so that the rows need not be kept."""
+        """Remove and return the labels and bounds, so that the rows need not be kept."""
 
     def attach_labels(self, kept: KeptLabels) -> None:
-        """Put labels and bounds on the same rows, which may have been read again."""
+        """Set labels and bounds of the same rows, which may have been read again."""
 
     @property
     def first_row(self) -> int:
@@ -107,7 +107,7 @@ class Rows:
         """Return the minimum and the maximum of each column of dense rows without NaN."""
 
     def row_weights(self) -> Doubles:
-        """Return the weight of each row in a step of K-means: q / s^2."""
+        """Return the weight of each row in a K-means step: q / s^2."""
 
     def set_precision(self, precision: Doubles | None) -> None: ...
     def mode_pass(
@@ -160,7 +160,7 @@ def kernel_values(
     """Write q G(t) of each row at each center to `out` (N, K)."""
 
 class SoftSums:
-    """What `soft_sums` returns; the fields are those of `ModeSums`."""
+    """The result of `soft_sums`, with the fields of `ModeSums`."""
 
     @property
     def reference(self) -> Doubles: ...
@@ -189,7 +189,7 @@ def soft_sums(
     kernel: int,
     inverse_squared_bandwidth: float,
 ) -> SoftSums:
-    """Return the sums of a mode pass in which rows belong to clusters in parts."""
+    """Return the sums of a mode pass with soft memberships."""
 
 def segment_densities(
     rows: Rows,
@@ -218,7 +218,7 @@ class ShiftSums:
     def smallest(self) -> Doubles: ...
 
 class DensityRows:
-    """Rows in a tree, for sums over all rows that are near a point."""
+    """Rows in a tree, for sums over all rows near a point."""
 
     def __init__(self, rows: Rows) -> None: ...
     @property
@@ -263,7 +263,7 @@ class Graph:
         momentum: float,
         out: Doubles,
     ) -> None:
-        """Write an accelerated step down the energy, projected on the simplex, to `out`."""
+        """Write an accelerated gradient step, projected onto the simplex, to `out`."""
 
     def multiply(
         self, memberships: Doubles, kernel_values: Doubles, *, smoothing: float, out: Doubles
@@ -282,4 +282,4 @@ class Graph:
         """Write softmax(g + smoothing W Z) to `out`; return the energy of Z."""
 
 def project_rows(rows: Doubles) -> None:
-    """Bring each row to the nearest point of the simplex, in place."""
+    """Project each row onto the simplex, in place."""

@@ -1,4 +1,4 @@
-"""Built-in datasets to try the library on."""
+"""Built-in datasets for trying out the library."""
 
 import difflib
 from collections.abc import Callable
@@ -102,7 +102,7 @@ def _moons() -> Dataset:
 
 
 def _of_sklearn(loader: str, title: str) -> Callable[[], Dataset]:
-    """Return a function that loads a dataset of scikit-learn, with class names as labels."""
+    """Return a function that loads a dataset of scikit-learn, with class names as `y`."""
 
     def load() -> Dataset:
         import sklearn.datasets

@@ -96,7 +96,7 @@ class ModeTree:
         )
 
     def labels(self, index: int) -> npt.NDArray[np.intp]:
-        """Return the mode of each row at a level, by the merges up to this level.
+        """Return the mode of each row at a level.
 
         Parameters
         ----------

@@ -116,7 +116,7 @@ class Path:
         if not is_right:
             raise ValueError(
                 "the arrays of a path must be numbers for the same bandwidths, clusters and "
-                "features, with the shapes that are listed for `Path`"
+                "features, with the shapes documented in `Path`"
             )
 
     def __len__(self) -> int:
@@ -146,7 +146,7 @@ class Path:
         chosen = range(len(self))[indices]
         if chosen.step < 0 or len(chosen) == 0:
             raise ValueError(
-                f"a part of a path must have at least one of its {len(self)} bandwidths, in their "
+                f"a slice of a path must have at least one of its {len(self)} bandwidths, in their "
                 f"order, got {indices!r}."
             )
         return replace(
@@ -238,7 +238,7 @@ class Path:
 def make_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     """Return columns as a polars or pandas frame, or unchanged for "dict".
 
-    By default the library that is already imported, else the one that is installed, else "dict".
+    By default, the library that is imported; if none is, the one that is installed, or "dict".
     """
     if backend is None:
         names: tuple[Backend, ...] = ("polars", "pandas")
@@ -253,7 +253,7 @@ def make_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
 
 
 def unused_column(name: str, columns: dict[str, Any]) -> str:
-    """Return a name, with underscores appended until no column has it."""
+    """Return `name`, with underscores appended until no column has this name."""
     while name in columns:
         name += "_"
     return name

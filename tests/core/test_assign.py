@@ -330,7 +330,7 @@ def test_labels_are_kept_without_the_rows(form, dtype, rng):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="attached to rows already"):
         first.attach_labels(kept)
-    with pytest.raises(ValueError, match="of the shape that they were of"):
+    with pytest.raises(ValueError, match="of the same shape as before"):
         open_rows(X[:100], form=form).attach_labels(again.detach_labels())
 
 

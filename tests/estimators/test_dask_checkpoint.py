@@ -109,7 +109,7 @@ IRREGULAR = (1, 2) * 50 + (150,)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (X, r"the place of X is Dask chunks \(2 of 130, 1 of 40\) there and memory here\. "),
+        (X, r"the location of X is Dask chunks \(2 of 130, 1 of 40\) there and memory here\. "),
         (in_chunks(X, 100), r"1 of 40\) there and Dask chunks \(3 of 100\) here\. "),
         (chunked(X).rechunk((IRREGULAR, 3)), r"Dask chunks \(101 of 1 to 150, of digest \w+\) h"),
         (chunked(X + 1e-9), r"fit: the values of X differ\. "),

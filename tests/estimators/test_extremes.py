@@ -144,7 +144,7 @@ def test_a_power_of_two_changes_nothing(form, exponent):
 
 
 TOO_LARGE = "X must hold smaller numbers: rows reach .* distances .* below .*; divide X by 4"
-BESIDE = r"bandwidth=.* is too (small|large) for rows as (large|small) as these; pass one nearer"
+UNSUITABLE = r"bandwidth=.* is too (small|large) for these rows; pass a bandwidth closer"
 SPARSE = "too small for sparse rows"
 ALIKE = "n_clusters=3 is more than the number of distinct rows"
 FAR = np.vstack([X, np.full((1, 3), 1e160)])
@@ -152,27 +152,27 @@ FAR = np.vstack([X, np.full((1, 3), 1e160)])
 # Rows, bandwidth, and what some or all of the above may refuse them for.
 EXTREMES = {
     "columns of very different sizes": (X * [1e300, 1e-300, 1], 1e300, None),
-    "and a bandwidth that suits none of them": (X * [1e300, 1e-300, 1], 1.0, BESIDE),
-    "nor this one": (X * [1e300, 1e-300, 1], 1e-300, BESIDE),
-    "two columns that are all but constant": (X * [1e-300, 1e-300, 1], 1e-300, BESIDE),
+    "and a bandwidth that suits none of them": (X * [1e300, 1e-300, 1], 1.0, UNSUITABLE),
+    "nor this one": (X * [1e300, 1e-300, 1], 1e-300, UNSUITABLE),
+    "two columns that are all but constant": (X * [1e-300, 1e-300, 1], 1e-300, UNSUITABLE),
     "a huge offset": (X * 1e285 + 1e300, 1e286, None),
     "the largest numbers": (X / np.abs(X).max() * 1.7e308, 1e307, TOO_LARGE),
     "the upper half of the range": (np.abs(X) / np.abs(X).max() * 1e308, 1e307, None),
     "both ends of the range": (np.where(X > 0, 1.7e308, -1.7e308), 1e300, TOO_LARGE),
     "the smallest numbers": (np.round(X) * 5e-324, 1e-323, None),
     "nothing but zeros and the smallest": (np.where(X > 0, 5e-324, 0.0), 5e-324, None),
-    "the smallest bandwidth": (X, 5e-324, BESIDE),
+    "the smallest bandwidth": (X, 5e-324, UNSUITABLE),
     "a tiny bandwidth": (X, 1e-90, None),
-    "a bandwidth whose square is no number": (X, 1e160, BESIDE),
+    "a bandwidth whose square is no number": (X, 1e160, UNSUITABLE),
     "a wide bandwidth": (X, 1e90, None),
-    "the largest bandwidth": (X, 8e307, f"{BESIDE}|bandwidths must"),
-    "rows too small for a bandwidth": (X * 1e-300, 4e307, f"{BESIDE}|bandwidths must"),
-    "rows too large for a bandwidth": (X * 1e300, 1e-300, BESIDE),
-    "a row very far out": (FAR, 2.0, BESIDE),
+    "the largest bandwidth": (X, 8e307, f"{UNSUITABLE}|bandwidths must"),
+    "rows too small for a bandwidth": (X * 1e-300, 4e307, f"{UNSUITABLE}|bandwidths must"),
+    "rows too large for a bandwidth": (X * 1e300, 1e-300, UNSUITABLE),
+    "a row very far out": (FAR, 2.0, UNSUITABLE),
     "and a bandwidth that suits it": (FAR, 1e159, ALIKE),
     "sparse rows of very different sizes": (sparse.csr_array(X * [1e300, 1e-300, 1]), 1e300, None),
     "sparse rows that lose all digits": (sparse.csr_array(X + 1e100), 1e90, f"{ALIKE}|{SPARSE}"),
-    "a sparse row very far out": (sparse.csr_array(FAR), 2.0, BESIDE),
+    "a sparse row very far out": (sparse.csr_array(FAR), 2.0, UNSUITABLE),
     "the largest single numbers": (single(X / np.abs(X).max() * 3.4e38), 1e37, TOO_LARGE),
     "the smallest single numbers": (single(np.round(X) * 1.4e-45), 1e-45, None),
     "small single numbers, wide bandwidth": (single(X * 1e-40), 1.0, None),

@@ -6,7 +6,7 @@
 namespace modeclust {
 namespace {
 
-/// Calls `work` with a number of the type that dense rows are worked on.
+/// Calls `work` with a number of the type in which dense rows are processed.
 template <class Work>
 MODECLUST_INLINE auto with_number(bool single, Work work) {
   return single ? work(float{}) : work(double{});
@@ -19,20 +19,20 @@ std::int64_t workspace_bytes(const RowSource& source, int n_clusters, int n_grou
   });
 }
 
-/// How far a squared own distance must be below a squared bound for the label to be settled.
+/// Factor for squared bounds: a label is settled if the squared own distance is below the product.
 template <class T>
 double settled_factor(int n_features) {
   return (1.0 - 2.0 * own_distance_error<T>(n_features)) * (1.0 - 1e-9);
 }
 
-/// The bound on the distance of row i to every center but its own, k.
+/// The lower bound on the distance of row i, with label k, to every other center.
 MODECLUST_INLINE double bound_of(const RowState& state, std::int64_t i, int k) {
   const double bound = static_cast<double>(state.lower[i]) - state.max_shift[k];
   return bound > state.half_gaps[k] ? bound : state.half_gaps[k];
 }
 
-/// Writes the own distances of a tile's rows, and the rows that these do not settle, at once: for
-/// rows of up to four features, where each loop over the rows counts. Returns how many there are.
+/// Writes the own distances of the rows of a tile, and the rows that they do not settle, in one
+/// loop; for rows of up to four features. Returns the number of rows that are not settled.
 template <class T, int D>
 int measure_tiny_rows(const DenseTile<T>& tile, int n, std::int64_t first, const Centers& centers,
                       const RowState& state, double settled, const Workspace<T>& space) {
@@ -48,7 +48,7 @@ int measure_tiny_rows(const DenseTile<T>& tile, int n, std::int64_t first, const
     const double bound = shifted > state.half_gaps[k] ? shifted : state.half_gaps[k];
     limit[m] = bound * bound * settled;  // the bound is not negative
   }
-  // Most rows are settled: eight at a time are looked at.
+  // Most rows are settled, so eight are tested at a time.
   int n_pending = 0;
   using V = Vec<double, 8>;
   for (int begin = 0; begin < n; begin += 8) {
@@ -151,7 +151,7 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
     search.first = first;
     int n_pending = 0;
     if (state.has_bounds) {
-      // Rows that their bounds do not settle are measured; the rest are not even read.
+      // Only rows that their bounds do not settle are read and measured.
       for (int m = 0; m < n; m++) {
         const int k = labels[m];
         const double upper = static_cast<double>(state.upper[first + m]) + state.own_shift[k];
@@ -238,7 +238,7 @@ void half_gaps_in(const Centers& centers, double safe, int first, int last, doub
         if (other >= 0 && other != k && value < nearest) nearest = value;
       }
     }
-    // Squares that are subnormal or overflow in float32 are no bound.
+    // Squares that are subnormal or overflow in float32 give no bound.
     const bool usable = nearest > smallest_square && nearest < largest_square;
     out[k] = usable ? 0.5 * __builtin_sqrt(nearest) * safe : 0.0;
   }

@@ -12,17 +12,18 @@ namespace {
 
 const AssignKernels& kernels() { return MODECLUST_CHOOSE_TABLE(assign_kernels); }
 
-// Gaps between centers are worth it up to this many differences.
+// Distances between centers are computed only if they take at most this many differences.
 constexpr double most_for_gaps = 1 << 23;
-// Groups pay from this many centers on, where their bounds take at most this share of the rows.
+// Groups are used for at least this many centers, if their bounds take at most this share of the
+// memory of the rows.
 constexpr int fewest_for_groups = 48;
 constexpr double group_memory = 0.125;
-// What bounds are widened by, relatively, so that rounding never makes them too narrow.
+// Factor for the moves of centers, so that rounding never makes a bound invalid.
 constexpr double widened = 1.0 + 1e-9;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A new NumPy array that owns its memory, filled with a value if there is one.
+/// A new NumPy array that owns its memory, filled with `value` if it is given.
 template <class T, std::size_t N>
 nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N>& shape,
                                                  std::optional<T> value = std::nullopt) {
@@ -34,7 +35,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N
   return nb::ndarray<nb::numpy, T, nb::ndim<N>>(data, N, shape.data(), owner);
 }
 
-/// Mode sums with memory of their own, for one block after another.
+/// Mode sums that own their memory, which is used for one block after another.
 struct ModePartial {
   ModePartial(int n_clusters, int n_features)
       : k(n_clusters),
@@ -109,7 +110,7 @@ struct MeanPartial {
   MeanSums sums{};
 };
 
-/// Forgets what is known of the rows where a pass does not come to its end.
+/// Clears flags, such as `has_labels_`, if a pass is interrupted.
 class IfInterrupted {
  public:
   explicit IfInterrupted(std::initializer_list<bool*> flags) : flags_(flags) {}
@@ -133,7 +134,7 @@ Assignment::Assignment(Rows& rows)
 
 void Assignment::attach(Rows& rows) {
   if (rows.n_rows() != n_rows_ || rows.n_features() != n_features_) {
-    throw nb::value_error("Labels must be attached to rows of the shape that they were of.");
+    throw nb::value_error("Labels must be attached to rows of the same shape as before.");
   }
   rows_ = &rows;
 }
@@ -207,7 +208,7 @@ bool Assignment::carry_bounds() {
     }
     group_shift_[s / layout_.group_size()] += most;
   }
-  // Where centers jump, most bounds fail and testing them is lost work.
+  // If centers jump, most bounds fail, and testing them is a waste of time.
   return moves[fastest] < mean_lower_bound_;
 }
 
@@ -234,14 +235,14 @@ RowState Assignment::begin(const Matrix& centers, bool needs_upper) {
   if (!lower_) lower_ = Buffer<float>(rows_->n_rows());
   if (needs_upper) {
     if (!upper_) upper_ = Buffer<float>(rows_->n_rows());
-    // Rows whose own distance is not known are measured; that is what an infinite bound does.
+    // With an infinite upper bound, the own distance of each row is computed.
     if (!has_upper_)
       std::fill_n(upper_.get(), rows_->n_rows(), std::numeric_limits<float>::infinity());
   } else {
     has_upper_ = false;
   }
   if (has_bounds_) find_half_gaps();
-  // The next pass takes its centers in the memory of those before.
+  // The next pass reuses the memory of the previous centers.
   bound_centers_.swap(layout_.exact());
   return state();
 }

@@ -1,4 +1,4 @@
-// Passes that assign rows to centers, and the labels and bounds that they keep.
+// Passes that assign rows to centers, with the labels and bounds that are kept between passes.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 
 namespace modeclust {
 
-/// The labels of some rows, and bounds on their distances that spare most of them the search.
+/// The labels of some rows, and bounds on their distances, which make most searches unnecessary.
 ///
-/// Only the labels matter. Bounds are a cache: a pass without them gives the same labels and sums.
+/// Bounds are a cache: a pass without them gives the same labels and sums.
 class Assignment {
  public:
   explicit Assignment(Rows& rows);
@@ -23,16 +23,16 @@ class Assignment {
   nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
   /// The labels as an array, which keeps them in memory.
   static nb::object labels(const std::shared_ptr<Assignment>& assignment);
-  /// Lets go of the rows, and of all that a pass can make again: labels and bounds stay.
+  /// Keeps labels and bounds only, and frees everything that a pass can recompute.
   void detach();
-  /// Goes on with the same rows, which may have been read again.
+  /// Sets the rows after `detach`: the same rows, which may have been read again.
   void attach(Rows& rows);
   bool has_labels() const { return has_labels_; }
 
  private:
-  /// Sets the centers of a pass that assigns; returns its state, with bounds where they still hold.
+  /// Sets the centers of a pass that assigns; returns its state, with bounds if they are useful.
   RowState begin(const Matrix& centers, bool needs_upper);
-  /// Widens the bounds by what the centers moved; returns whether enough is left of them.
+  /// Adds the moves of the centers to the shifts; returns whether the bounds are still useful.
   bool carry_bounds();
   void forget_bounds();
   /// Whether the bounds hold for these centers.
@@ -46,11 +46,11 @@ class Assignment {
   // Over CSR rows:
   void run_sparse_mode_pass(const ModePass& pass, ModeSums& total);
   void run_sparse_mean_pass(const MeanPass& pass, MeanSums& total);
-  /// Writes the rows to `order_` by label, and where each cluster's end to `ends_`.
+  /// Writes the rows, sorted by label, to `order_`, and the end of each cluster to `ends_`.
   void sort_rows();
-  /// Takes the own distances of all rows, or of those whose label changed.
+  /// Computes the own distances of all rows, or of those whose label changed.
   void measure_rows(bool only_changed);
-  /// Searches the nearest centers of some rows; returns how many labels changed.
+  /// Finds the nearest centers of some rows; returns the number of labels that changed.
   std::int64_t search_rows(const std::vector<std::int64_t>& pending, const RowState& state,
                            double* squared, double* lower_sum);
   /// The number of threads of a pass, each with a workspace.
@@ -63,12 +63,12 @@ class Assignment {
   CenterLayout layout_;
   Buffer<std::int32_t> labels_;
   Buffer<float> lower_, upper_, group_lower_;
-  std::vector<double> bound_centers_;  // the centers that the bounds hold for
+  std::vector<double> bound_centers_;  // the centers of the last pass that set bounds
   std::vector<double> half_gaps_, max_shift_, own_shift_, group_shift_;
   double mean_lower_bound_ = 0.0;
   bool has_labels_ = false, has_bounds_ = false, has_upper_ = false, has_groups_ = false;
   std::vector<Buffer<char>> workspaces_;
-  // Of CSR rows:
+  // For CSR rows:
   Buffer<std::int64_t> order_;
   std::vector<std::int64_t> ends_;
   Buffer<double> squared_;

@@ -27,7 +27,7 @@ void keys(const RowSource& source, RowRange range, const double* directions, voi
   });
 }
 
-/// Two lanes of multiply and rotate: it tells rows apart, and is no defence against forgery.
+/// Mixes a word into two lanes by multiplication and rotation; not a cryptographic hash.
 MODECLUST_INLINE void mix(std::uint64_t state[2], std::uint64_t word) {
   const std::uint64_t a = (state[0] ^ word) * 0x9E3779B97F4A7C15ull;
   const std::uint64_t b = (state[1] + word) * 0xC2B2AE3D27D4EB4Full;

@@ -1,4 +1,4 @@
-// Kernels that know nothing of clusters: keys, digests and limits of rows.
+// Kernels without centers: keys, digests and column limits of rows.
 #pragma once
 
 #include "rows.hpp"
@@ -7,13 +7,13 @@
 namespace modeclust {
 
 struct BasicKernels {
-  /// Writes x . directions of each row to keys[i - range.first]; the same for dense and CSR rows.
-  /// `buffer` has room for one row.
+  /// Writes x . directions of each row to keys[i - range.first]; dense and CSR rows give the same.
+  /// `buffer` has space for one row.
   void (*keys)(const RowSource&, RowRange, const double* directions, void* buffer, double* keys);
-  /// Adds the rows to a digest of 16 bytes. `buffer` has room for one row.
+  /// Adds the rows to a digest of 16 bytes. `buffer` has space for one row.
   void (*digest)(const RowSource&, RowRange, void* buffer, std::uint64_t state[2]);
-  /// Widens the limits of each column, in the type in which rows are worked on, by dense rows that
-  /// hold no NaN. `buffer` has room for one row.
+  /// Updates the minimum and maximum of each column, in the type in which rows are processed, with
+  /// dense rows without NaN. `buffer` has space for one row.
   void (*limits)(const RowSource&, RowRange, void* buffer, void* lowest, void* highest);
 };
 

@@ -9,7 +9,7 @@
 namespace modeclust {
 namespace {
 
-// Centers of fewer numbers than this are not worth a second thread.
+// With fewer numbers than this in all centers, one thread is faster.
 constexpr std::int64_t fewest_for_threads = 100000;
 
 double squared_difference(const double* a, const double* b, int n) {
@@ -18,7 +18,7 @@ double squared_difference(const double* a, const double* b, int n) {
   return sum;
 }
 
-/// |c|^2, in eight sums that can be taken at once.
+/// |c|^2, as eight sums that the compiler can vectorize.
 double squared_norm(const double* c, std::int64_t n) {
   double sums[8] = {};
   std::int64_t j = 0;
@@ -29,7 +29,7 @@ double squared_norm(const double* c, std::int64_t n) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-/// Orders labels by halving, so that each run of `size` labels has centers near each other.
+/// Orders labels by halving: the centers of each run of `size` labels are near each other.
 void order_by_halving(const double* centers, int n_features, int size, std::int32_t* labels,
                       int n) {
   if (n <= size) return;
@@ -68,7 +68,7 @@ void order_by_halving(const double* centers, int n_features, int size, std::int3
   order_by_halving(centers, n_features, size, labels + middle, n - middle);
 }
 
-/// Makes room for n numbers of T, set to 0.
+/// Returns memory for n numbers of T, set to 0.
 template <class T>
 T* cleared(Buffer<char>& buffer, std::int64_t n) {
   const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
@@ -80,7 +80,7 @@ T* cleared(Buffer<char>& buffer, std::int64_t n) {
 }  // namespace
 
 double distance(const double* a, const double* b, std::int64_t n) {
-  double sums[8] = {};  // which can be taken at once
+  double sums[8] = {};  // vectorized by the compiler
   std::int64_t j = 0;
   for (; j + 8 <= n; j += 8) {
     for (int r = 0; r < 8; r++) sums[r] += (a[j + r] - b[j + r]) * (a[j + r] - b[j + r]);
@@ -103,7 +103,7 @@ void CenterLayout::set_centers(const double* centers, int n_clusters, const RowS
   const bool rounded = is_rounded();
   norms_.resize(n_clusters);
   moves_.resize(n_clusters);
-  // All that reads a center is done while it is in the cache: those of text are long.
+  // Everything that reads a center is done while it is in the cache: centers of text are long.
   parallel_for(n_threads_, n_clusters, [&](int, std::int64_t k) {
     const double* from = centers + k * D;
     double* to = exact_.data() + k * D;
@@ -115,7 +115,7 @@ void CenterLayout::set_centers(const double* centers, int n_clusters, const RowS
     if (sparse_) norms_[k] = squared_norm(to, D);
     if (before.size() == exact_.size()) moves_[k] = distance(to, before.data() + k * D, D);
   });
-  // The scores of CSR rows are float32 in any case.
+  // The scores of CSR rows are always float32.
   n_slots_ =
       static_cast<int>(single_ || sparse_ ? padded<float>(n_clusters) : padded<double>(n_clusters));
   if (other_shape) group_centers(false);

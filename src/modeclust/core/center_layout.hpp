@@ -11,31 +11,31 @@ namespace modeclust {
 /// |a - b|.
 double distance(const double* a, const double* b, std::int64_t n);
 
-/// The centers of a pass in the forms that kernels read; memory is kept from pass to pass.
+/// The centers of a pass in the layouts that kernels read. Memory is reused in the next pass.
 class CenterLayout {
  public:
-  /// Takes centers (K, D), rounded to float32 where rows are measured in it, and measures how far
-  /// they are from those `before`, if these have the same shape.
+  /// Copies the centers (K, D), rounded to float32 if distances are computed in float32, and
+  /// computes their distances to the centers `before`, if these have the same shape.
   void set_centers(const double* centers, int n_clusters, const RowSource& source, int n_threads,
                    const std::vector<double>& before);
-  /// Gives groups of centers that are near each other slots next to each other, or takes them off.
+  /// Assigns slots: neighbouring ones for centers near each other if `grouped`, else by label.
   void group_centers(bool grouped);
-  /// Lays the centers out in the slots that they have.
+  /// Lays out the centers in their slots.
   void lay_out();
 
   /// Frees the memory of the centers; they keep their slots.
   void free_centers();
 
-  /// The centers as they were taken. They may be swapped for other memory once they are laid out.
+  /// The copied centers (K, D). They may be swapped with other memory after `lay_out`.
   std::vector<double>& exact() { return exact_; }
   int n_clusters() const { return n_clusters_; }
   /// The number of centers in a group.
   int group_size() const { return single_ ? 16 : 8; }
   int n_groups() const { return n_slots_ / group_size(); }
   int label_at(int slot) const { return label_at_[slot]; }
-  /// How far each center is from the one before.
+  /// The distance of each center to the previous one.
   const std::vector<double>& moves() const { return moves_; }
-  /// Whether centers are rounded to float32, in which rows are measured.
+  /// Whether centers are rounded to float32, because distances are computed in float32.
   bool is_rounded() const { return single_ && !sparse_ && n_features_ >= fewest_single_features; }
   const Centers& view() const { return view_; }
 

@@ -169,7 +169,7 @@ void Rows::set_precision(std::optional<Vector> precision) {
   check(!precision || static_cast<std::int64_t>(precision->shape(0)) == n_rows(),
         "precision must have one number for each row.");
   precision_ = std::move(precision);
-  // Precisions that are all 1 are as good as none, to the last bit.
+  // Precisions that are all 1 give the same bits as none.
   const bool plain = !precision_ || std::all_of(precision_->data(), precision_->data() + n_rows(),
                                                 [](double value) { return value == 1.0; });
   weights.precision = plain ? nullptr : precision_->data();
@@ -180,9 +180,9 @@ double Rows::size() const {
                             : static_cast<double>(n_rows()) * n_features();
 }
 
-/// Divides the rows into blocks: about 4 MB each, so many rows that (K, D) sums are small beside
-/// them, and at least 16 where there are rows enough. The last quarter is in smaller blocks, so
-/// that threads end together.
+/// Divides the rows into blocks of about 4 MB. A block is much larger than its (K, D) sums, and
+/// there are at least 16 blocks if there are enough rows. The last quarter of the rows is in
+/// smaller blocks, so that all threads finish at about the same time.
 void Rows::divide(int n_clusters) {
   const std::int64_t n = n_rows(), bytes = source.is_single() ? 4 : 8;
   const std::int64_t row_bytes =
@@ -192,7 +192,7 @@ void Rows::divide(int n_clusters) {
   const std::int64_t largest =
       std::max((n_features() >= 64 ? std::int64_t{1} << 22 : std::int64_t{1} << 20) / row_bytes,
                128 * static_cast<std::int64_t>(n_clusters) / bytes);
-  // Fewer rows take less time than to hand them out and to merge their sums.
+  // For fewer rows, the overhead of threads and of merging takes longer than the pass.
   const std::int64_t worthwhile = (1 << 17) / (n_features() + 16);
   const std::int64_t fewest = 1024, share = std::max(n / 16, std::min(n / 4, worthwhile));
   const std::int64_t rows = std::max(fewest, std::min(largest, share));
@@ -247,7 +247,7 @@ template <class T>
 nb::tuple Rows::column_limits_of() {
   const std::int64_t D = n_features(), n_blocks = static_cast<std::int64_t>(blocks.size());
   const T infinity = std::numeric_limits<T>::infinity();
-  // By worker: limits do not depend on the order in which rows come.
+  // Limits for each worker: they do not depend on the order of the rows.
   std::vector<Buffer<T>> found(n_threads);
   for (auto& limits : found) {
     limits = Buffer<T>(3 * D);
@@ -280,7 +280,7 @@ nb::tuple Rows::column_limits() {
 }
 
 nb::tuple Rows::digest() {
-  // Weights are one-column rows.
+  // Weights are processed as rows with one column.
   const auto column = [&](const double* values) {
     RowSource rows;
     rows.n_rows = values ? n_rows() : 0;
@@ -311,13 +311,13 @@ nb::tuple Rows::digest() {
 
 namespace {
 
-/// Threads for work on (K, D) centers, which has no number of its own: one for each core.
+/// The number of threads for work on (K, D) centers: one for each core, if there is enough work.
 int threads_for_centers(std::size_t n_numbers) {
   return n_numbers < 200000 ? 1
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-/// totals / mass, and the rows of `otherwise` where there is no mass.
+/// totals / mass, with the rows of `otherwise` where the mass is 0.
 nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Matrix otherwise) {
   check(totals.shape(0) == mass.shape(0) && otherwise.shape(0) == mass.shape(0) &&
             otherwise.shape(1) == totals.shape(1),
@@ -362,7 +362,7 @@ nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rou
   return nb::make_tuple(largest, squares, settled);
 }
 
-/// Adds sums at other references, at the smaller reference of each cluster.
+/// Adds other sums in place; the result has the smaller reference of each cluster.
 void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix totals,
                      Vector other_reference, Vector other_mass, Matrix other_totals) {
   const std::size_t K = totals.shape(0), D = totals.shape(1);

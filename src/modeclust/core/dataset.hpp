@@ -1,4 +1,4 @@
-// The rows that passes go over, and what is known of them from one pass to the next.
+// The rows of a dataset, as Python sees them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +17,7 @@ namespace modeclust {
 
 namespace nb = nanobind;
 
-/// The kernel with a number of `modeclust.kernels`; throws where there is none.
+/// The kernel with a number of `modeclust.kernels`; throws if there is none.
 KernelName kernel_of(int number);
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
@@ -26,7 +26,7 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Memory that begins at a multiple of 64 bytes; it is not initialised.
+/// Uninitialised memory, aligned to 64 bytes.
 template <class T>
 class Buffer {
  public:
@@ -80,11 +80,11 @@ class Rows {
   nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
   /// The minimum and the maximum of each column of dense rows, which hold no NaN.
   nb::tuple column_limits();
-  /// The weight of each row in a step of K-means: q / s^2.
+  /// The weight of each row in a K-means step: q / s^2.
   nb::ndarray<nb::numpy, double, nb::ndim<1>> row_weights() const;
-  /// Takes the labels and bounds off these rows, so that the rows need not be kept in memory.
+  /// Removes and returns the labels and bounds, so that the rows need not be kept in memory.
   KeptLabels detach_labels();
-  /// Puts them on the same rows, which may have been read again.
+  /// Sets labels and bounds of the same rows, which may have been read again.
   void attach_labels(KeptLabels& kept);
   /// Digests of the rows, of their weights and of their precisions, by blocks.
   nb::tuple digest();
@@ -92,15 +92,15 @@ class Rows {
   RowSource source;
   RowWeights weights;
   int n_threads;
-  std::int64_t first_row;        // the number of the first row, where these are a part of others
-  double negligible = 100.0;     // t this far above the smallest of a cluster makes no difference
-  std::vector<RowRange> blocks;  // by the shape of the problem alone, not by the threads
+  std::int64_t first_row;        // index of the first row, if these are a part of a dataset
+  double negligible = 100.0;     // see `ModePass`
+  std::vector<RowRange> blocks;  // depend only on the shape of the problem, not on the threads
   std::mutex mutex;              // one pass at a time
   std::shared_ptr<Assignment> assignment;
 
-  /// Threads for some work on `n_numbers` numbers: one where waking others would take longer.
+  /// The number of threads for work on `n_numbers` numbers: one if waking others takes longer.
   int threads_for(double n_numbers) const { return n_numbers < 100000.0 ? 1 : n_threads; }
-  /// How many numbers the rows hold.
+  /// The number of numbers in all rows.
   double size() const;
 
  private:

@@ -1,4 +1,4 @@
-// Kernels of mean-shift: every point against every row that its kernel reaches.
+// Kernels of mean-shift: sums over all rows that the kernel reaches from each point.
 #pragma once
 
 #include "rows.hpp"
@@ -6,22 +6,22 @@
 
 namespace modeclust {
 
-/// Rows of fewer features are weighed in the leaves of a tree, by differences.
+/// Rows of fewer features are in the leaves of a tree, and distances are computed by differences.
 constexpr int fewest_for_products = 24;
-/// Rows of a leaf, and children of an inner node: its boxes are looked at together, in lanes.
+/// Rows of a leaf, and children of an inner node. The boxes of the children are tested in lanes.
 constexpr int leaf_rows = 32, tree_fan = 8, most_levels = 16;
 
-/// Rows with weight in leaves of 32, transposed, and boxes around leaves, groups of leaves, ...
+/// Rows of positive weight in transposed leaves of 32, and boxes around leaves and groups of them.
 struct LeafTree {
   int n_features = 0;
   std::int64_t n_leaves = 0;
   const double* columns = nullptr;      // (n_leaves, D, 32)
   const double* weight = nullptr;       // (n_leaves, 32) or null for 1
   const double* precision = nullptr;    // (n_leaves, 32) or null for 1
-  const double* last_weight = nullptr;  // (32,) of the last leaf, which may be short; else null
+  const double* last_weight = nullptr;  // (32,) of the last leaf if it is not full, else null
   int n_levels = 0;
   // (n_groups, 2 D + 1, 8): the lowest and the highest number of each feature in each of 8 boxes,
-  // and the least precision. Level 0 is that of the leaves, the last one has a single group.
+  // and the least precision. Level 0 has the leaves, the last level has a single group.
   const double* boxes[most_levels] = {};
 };
 
@@ -31,13 +31,13 @@ struct ShiftTask {
   const double* nearest = nullptr;  // (M,) upper bounds on the smallest t, or null for infinity
   KernelName kernel = KernelName::gaussian;
   double inverse_squared_bandwidth = 0.0;
-  double negligible = 0.0;   // rows whose t is above the smallest by this are left out
-  bool by_products = false;  // |p|^2 + |x|^2 - 2 p.x rather than differences; of long rows
+  double negligible = 0.0;   // rows whose t exceeds the smallest by this are ignored
+  bool by_products = false;  // |p|^2 + |x|^2 - 2 p.x instead of differences, for long rows
 };
 
-/// What a pass leaves at each of the M points.
+/// The sums at each of the M points.
 struct ShiftResult {
-  double* reference;  // infinity where no row has weight
+  double* reference;  // infinity if no row has weight
   double* mass;
   double* totals;  // (M, D)
   double* density;
@@ -50,22 +50,22 @@ struct PointRange {
 };
 
 struct DensityKernels {
-  /// Writes dense rows as doubles to out (n, D). `buffer` has room for one row.
+  /// Writes dense rows as doubles to out (n, D). `buffer` has space for one row.
   void (*read)(const RowSource&, RowRange, void* buffer, double* out);
   /// Writes the squared norm of each row to norms[i - range.first].
   void (*norms)(const RowSource&, RowRange, void* buffer, double* norms);
-  /// Sums the rows of a tree at some points. Returns how many rows were weighed.
+  /// Sums the rows of a tree at some points. Returns the number of rows that were weighed.
   std::int64_t (*shift_leaves)(const LeafTree&, const ShiftTask&, PointRange, const ShiftResult&);
   /// Sums all rows at up to `points_at_once` points, by dense tiles.
   void (*shift_tiles)(const RowSource&, const RowWeights&, const ShiftTask&, PointRange,
                       const ShiftResult&, double* buffer);
-  /// Sums all CSR rows at up to 8 * `n_vectors` (1, 2 or 4) points, by products.
+  /// Sums all CSR rows at up to 8 * `n_vectors` (1, 2 or 4) points, by dot products.
   void (*shift_sparse)(const RowSource&, const RowWeights&, const double* row_norms,
                        const ShiftTask&, PointRange, int n_vectors, const ShiftResult&,
                        double* buffer);
 };
 
-/// The most points of a call of shift_tiles.
+/// The maximum number of points in a call of shift_tiles.
 constexpr std::int64_t points_at_once = 64;
 
 /// The size of the buffer of shift_tiles, in doubles.

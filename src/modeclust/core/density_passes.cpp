@@ -16,10 +16,10 @@ namespace {
 
 const DensityKernels& kernels() { return MODECLUST_CHOOSE_TABLE(density_kernels); }
 
-// By products, a squared distance is off by about 1e-16 of the squared norms: they are used where
-// that is below 1e-8 of the squared bandwidth.
+// Computed from dot products, a squared distance has an error of about 1e-16 times the squared
+// norms. Dot products are used if this is below 1e-8 times the squared bandwidth.
 constexpr double largest_norm_in_bandwidths = 1e8;
-// The largest `negligible`: exp goes as far.
+// The largest `negligible`; beyond it, exp would underflow.
 constexpr double largest_negligible = 600.0;
 
 void check(bool holds, const char* message) {
@@ -29,8 +29,8 @@ void check(bool holds, const std::string& message) { check(holds, message.c_str(
 
 /// Sorts `order` so that runs of 32 rows lie in small boxes, and so do runs of 64, 128, ...
 ///
-/// By cutting at the widest feature, as in a k-d tree, always after a power of two of leaves. Ties
-/// are broken by the row, so that the order is the same for any implementation of nth_element.
+/// Splits at the widest feature, as in a k-d tree, always after a power of two of leaves. Ties are
+/// broken by row index, so that every implementation of nth_element gives the same order.
 void sort_spatially(const double* X, int n_features, std::int64_t* first, std::int64_t* last) {
   const std::int64_t n = last - first;
   if (n <= leaf_rows) {
@@ -101,7 +101,7 @@ void DensityRows::build_tree() {
   if (n < n_places) last_weight_ = Buffer<double>(leaf_rows);
   for (std::int64_t place = 0; place < n_places; place++) {
     const std::int64_t leaf = place / leaf_rows, m = place % leaf_rows;
-    const std::int64_t i = order_[std::min(place, n - 1)];  // the last row again, without weight
+    const std::int64_t i = order_[std::min(place, n - 1)];  // padded with the last row, at weight 0
     double* columns = columns_.get() + leaf * n_features * leaf_rows + m;
     for (int j = 0; j < n_features; j++) columns[j * leaf_rows] = X[i * n_features + j];
     if (weight_) weight_[place] = place < n ? rows_.weights.weight_of(i) : 0.0;
@@ -115,7 +115,7 @@ void DensityRows::build_tree() {
   if (n > 0) build_boxes();
 }
 
-/// Lays boxes around the leaves, then around 8 boxes each, until one group is left.
+/// Computes boxes around the leaves, then around each 8 boxes, until one group is left.
 void DensityRows::build_boxes() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const int n_features = tree_.n_features, n_numbers = 2 * n_features + 1;
@@ -124,14 +124,14 @@ void DensityRows::build_boxes() {
     const std::int64_t n_groups = (n_boxes + tree_fan - 1) / tree_fan;
     Buffer<double> boxes(n_groups * n_numbers * tree_fan);
     for (std::int64_t box = 0; box < n_groups * tree_fan; box++) {
-      // Number s of the box is in boxes[8 s]: lowest and highest of each feature, least precision.
+      // Entry s of the box is at 8 s: lowest and highest value of each feature, least precision.
       double* out = boxes.get() + box / tree_fan * n_numbers * tree_fan + box % tree_fan;
       for (int j = 0; j < n_features; j++) {
         out[16 * j] = infinity;
         out[16 * j + 8] = -infinity;
       }
       out[16 * n_features] = box < n_boxes ? infinity : 1.0;
-      if (box >= n_boxes) continue;  // out of reach of everything
+      if (box >= n_boxes) continue;  // an empty box, out of reach of all points
       for (int i = 0; i < (level == 0 ? leaf_rows : tree_fan); i++) {
         const double* below =
             level == 0 ? nullptr : tree_.boxes[level - 1] + box * n_numbers * tree_fan + i;
@@ -186,7 +186,7 @@ ShiftSums DensityRows::shift_sums(Matrix points, int kernel, double inverse_squa
   // Points are shared among threads in runs of `size`.
   auto for_each_run = [&](std::int64_t size, double rows_a_point, auto work) {
     const double n_numbers = static_cast<double>(n_points) * rows_a_point * (n_features + 8.0);
-    // A number takes about a quarter of a nanosecond.
+    // Each number takes about a quarter of a nanosecond.
     const int n_threads = n_numbers < 6e5 ? 1 : rows_.n_threads;
     parallel_for(n_threads, (n_points + size - 1) / size, [&](int worker, std::int64_t run) {
       work(worker, PointRange{run * size, std::min(n_points, (run + 1) * size)});
@@ -213,7 +213,7 @@ ShiftSums DensityRows::shift_sums(Matrix points, int kernel, double inverse_squa
     return buffers[worker].get();
   };
   if (rows_.source.is_sparse() && task.by_products) {
-    // So many points at once that those of common features stay in the cache.
+    // The more points the better, as long as their frequent features fit in the cache.
     const int n_vectors = n_features <= 8192 && n_points > 16 ? 4 : n_points > 8 ? 2 : 1;
     for_each_run(8 * n_vectors, rows_.size() / n_features, [&](int worker, PointRange range) {
       kernels().shift_sparse(rows_.source, rows_.weights, norms_.get(), task, range, n_vectors,
@@ -221,8 +221,8 @@ ShiftSums DensityRows::shift_sums(Matrix points, int kernel, double inverse_squa
     });
     return sums;
   }
-  // To read the rows for a run of points takes as long as about four of its points. A run of points
-  // against many long rows would go on for seconds, in which no signal is looked for.
+  // Reading the rows for a run of points takes as long as summing them for about four points. But
+  // long runs with many long rows would take seconds, during which no signal is handled.
   const double most = std::min(4e9 / (rows_.size() + 1.0), static_cast<double>(points_at_once));
   const std::int64_t wanted = std::min(n_points / 16, static_cast<std::int64_t>(most) - 3);
   const std::int64_t size = std::clamp<std::int64_t>((wanted + 3) / 4 * 4, 4, points_at_once);
@@ -243,7 +243,7 @@ nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> DensityRows::order() const {
 
 void bind_density(nb::module_& m) {
   using nb::arg;
-  nb::class_<ShiftSums>(m, "ShiftSums", "What the rows sum up to at each of some points.")
+  nb::class_<ShiftSums>(m, "ShiftSums", "The sums of mean-shift at some points.")
       .def_ro("reference", &ShiftSums::reference, nb::rv_policy::automatic)
       .def_ro("mass", &ShiftSums::mass, nb::rv_policy::automatic)
       .def_ro("totals", &ShiftSums::totals, nb::rv_policy::automatic)

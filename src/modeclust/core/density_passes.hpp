@@ -1,4 +1,4 @@
-// Passes of mean-shift, as the module has them.
+// The passes of mean-shift, for the module.
 #pragma once
 
 #include <atomic>
@@ -8,19 +8,19 @@
 
 namespace modeclust {
 
-/// What the rows sum up to at each of M points.
+/// The sums over the rows at each of M points.
 struct ShiftSums {
-  nb::ndarray<nb::numpy, double, nb::ndim<1>> reference;  // infinity where no row has weight
-  nb::ndarray<nb::numpy, double, nb::ndim<1>> mass;       // sum of weights over the reference's
-  nb::ndarray<nb::numpy, double, nb::ndim<2>> totals;     // (M, D) sum of weight x
-  nb::ndarray<nb::numpy, double, nb::ndim<1>> density;    // sum of q G(t)
-  nb::ndarray<nb::numpy, double, nb::ndim<1>> smallest;   // the smallest t of a row with weight
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> reference;  // infinity if no row has weight
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> mass;      // sum of weights, relative to g(reference)
+  nb::ndarray<nb::numpy, double, nb::ndim<2>> totals;    // (M, D) sum of weight x
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> density;   // sum of q G(t)
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> smallest;  // the smallest t of a row with weight
 };
 
-/// Rows, laid out once for all passes of mean-shift over them.
+/// Rows, laid out once for all passes of mean-shift.
 ///
-/// Short rows are copied to the leaves of a tree, without those of weight 0. Sample weights and
-/// precisions are those that the rows have when this is made.
+/// Short rows of positive weight are copied to the leaves of a tree. Later changes of weights or
+/// precisions have no effect.
 class DensityRows {
  public:
   explicit DensityRows(Rows& rows);
@@ -28,7 +28,7 @@ class DensityRows {
   ShiftSums shift_sums(Matrix points, int kernel, double inverse_squared_bandwidth,
                        std::optional<Vector> nearest, double negligible);
 
-  /// The rows with weight, in an order in which neighbours are near each other.
+  /// The rows of positive weight, in an order in which consecutive rows are near each other.
   nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> order() const;
   double largest_norm() const { return largest_norm_; }
 
@@ -42,7 +42,7 @@ class DensityRows {
   LeafTree tree_;
   Buffer<double> columns_, weight_, precision_, last_weight_, norms_;
   std::vector<Buffer<double>> boxes_;
-  std::atomic<double> rows_weighed_;  // for a point, in the last pass
+  std::atomic<double> rows_weighed_;  // per point, in the last pass
 };
 
 void bind_density(nb::module_& m);

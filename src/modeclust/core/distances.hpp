@@ -1,9 +1,9 @@
-// Squared distances by differences: never |x|^2 - 2 x.c + |c|^2, which loses the digits that small
+// Squared distances by differences. The formula |x|^2 - 2 x.c + |c|^2 would lose digits that small
 // bandwidths and large offsets need.
 //
-// Rows are measured in doubles, but float32 rows of 64 features and more in float32: to about
-// (D / 16 + 4) units of 6e-8, relatively, and twice as fast. Where
-// squares may be subnormal or overflow in float32, doubles are used there too.
+// Distances of float32 rows with 64 features or more are computed in float32, which is twice as
+// fast and has a relative error of about (D / 16 + 4) 6e-8. All other distances are computed in
+// doubles, and so are those whose squares may be subnormal or overflow in float32.
 #pragma once
 
 #include "assign.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double smallest_square = 1e-30, largest_square = 1e36;
 
-/// |x - c|^2 in doubles, c by its exact numbers.
+/// |x - c|^2 in doubles, with the exact center c.
 template <class T>
 double exact_squared_distance(const T* x, const double* c, int n_features) {
   using V = Vec<double, 8>;
@@ -31,7 +31,7 @@ double exact_squared_distance(const T* x, const double* c, int n_features) {
   return sum_of_lanes(sum);
 }
 
-/// L numbers of a row in the type in which it is measured.
+/// L numbers of a row in the type of distances.
 template <class M, int L, class T>
 MODECLUST_INLINE Vec<M, L> load_measured(const T* x) {
   if constexpr (sizeof(M) == sizeof(T)) {
@@ -49,9 +49,9 @@ MODECLUST_INLINE Vec<M, L> load_first_measured(const T* x, int n) {
   }
 }
 
-/// Squared distances of four rows to a center each; the four rows after them are prefetched.
+/// Squared distances of four rows to one center each. The next four rows are prefetched.
 ///
-/// `whole` is the number of whole vectors of L where it is known at compile time, else -1.
+/// `whole` is the number of whole vectors of L if it is known at compile time, else -1.
 template <class T, class M, int L, int whole, bool has_tail>
 MODECLUST_INLINE void four_squared_distances(const T* const* x, const M* const* c, int n_features,
                                              std::int64_t stride, M* out) {
@@ -83,11 +83,11 @@ MODECLUST_INLINE void four_squared_distances(const T* const* x, const M* const* 
   sums_of_lanes(sum[0], sum[1], sum[2], sum[3], out);
 }
 
-/// The rows of a tile that are to be measured, and their labels.
+/// The rows of a tile whose distances are computed, and their labels.
 struct OwnRows {
-  const std::int32_t* places;  // in the tile; null for 0, 1, 2, ...
+  const std::int32_t* places;  // indices in the tile; null for 0, 1, 2, ...
   int n;
-  const std::int32_t* labels;  // by place
+  const std::int32_t* labels;  // by index in the tile
 };
 
 template <class T, class M>
@@ -128,7 +128,7 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
   }
 }
 
-/// |x - c|^2 of up to four features.
+/// |x - c|^2 for up to four features.
 template <class T, int D>
 MODECLUST_INLINE double tiny_squared_distance(const T* x, const double* c) {
   double d[4] = {};
@@ -150,10 +150,9 @@ void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
   }
 }
 
-/// Writes |x - c|^2 of some rows of a tile to their own centers, by place.
+/// Writes the squared distances of some rows of a tile to their own centers, by index in the tile.
 ///
-/// The only place where this is computed for a pass: a row has the same bits however it came to its
-/// label.
+/// All passes use this function, so a row has the same bits however its label was found.
 template <class T>
 void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers& centers,
                    double* out) {
@@ -180,7 +179,7 @@ void own_distances(const DenseTile<T>& tile, const OwnRows& rows, const Centers&
   own_distances_by_vectors<T, double, 8, -1, true>(tile, rows, centers, out);
 }
 
-/// How much a squared distance of `own_distances` may be off by, relatively.
+/// An upper bound on the relative error of the squared distances of `own_distances`.
 template <class T>
 double own_distance_error(int n_features) {
   const bool single = sizeof(T) == 4 && n_features >= fewest_single_features;

@@ -70,10 +70,10 @@ MODECLUST_INLINE Vec<double, L> log_in_range(Vec<double, L> x) {
   }
 }
 
-/// Michelot's rounds, which end with the exact projection.
+/// Projects a row onto the simplex by Michelot's algorithm (1986), which is exact.
 ///
-/// Of the coordinates still in play, those at or below their mean excess can only be 0; so can all
-/// that are lower than the highest by 1.
+/// In each round, active coordinates at or below the current threshold become 0. Coordinates that
+/// are below the highest by 1 or more become 0 at once.
 void project_row(double* row, int n) {
   double highest = row[0];
   for (int k = 1; k < n; k++) highest = row[k] > highest ? row[k] : highest;
@@ -87,7 +87,7 @@ void project_row(double* row, int n) {
         n_left++;
       }
     }
-    if (n_left >= n_active) break;  // rounding may bring one back
+    if (n_left >= n_active) break;  // by rounding, one may become active again
     level = (total - 1.0) / n_left;
     n_active = n_left;
   }
@@ -125,7 +125,7 @@ double multiply(const GraphSource& graph, const SmoothTask& task, RowRange range
       const int n = n_clusters - k;
       const Doubles own = Doubles::load_first(z + k, n);
       Doubles product = Doubles::zero();
-      // By differences: z (d z - W z) would be the small rest of large numbers.
+      // By differences: in z (d z - W z), large numbers would cancel.
       for (std::int64_t e = graph.indptr[i]; e < graph.indptr[i + 1]; e++) {
         const Doubles w = Doubles::splat(graph.data[e]);
         const std::int64_t j = graph.indices[e];
@@ -144,7 +144,7 @@ double multiply(const GraphSource& graph, const SmoothTask& task, RowRange range
 double soften(const GraphSource& graph, const SmoothTask& task, RowRange range) {
   const int n_clusters = task.n_clusters;
   const Doubles zero = Doubles::zero(), one = Doubles::splat(1.0);
-  const Doubles smallest = Doubles::splat(2.2250738585072014e-308);  // normal number
+  const Doubles smallest = Doubles::splat(2.2250738585072014e-308);  // the smallest normal number
   const Doubles smoothing = Doubles::splat(task.smoothing), damping = Doubles::splat(task.damping);
   Doubles energy = zero;
   for (std::int64_t i = range.first; i < range.last; i++) {
@@ -161,7 +161,7 @@ double soften(const GraphSource& graph, const SmoothTask& task, RowRange range) 
       }
       const Doubles z = Doubles::load_first(memberships + k, n);
       const Doubles g = Doubles::load_first(task.kernel_values + i * n_clusters + k, n);
-      // Below all normal numbers, z log z is 0 in any sum with others; its log is not known well.
+      // For subnormal z, the log is inaccurate, and z log z is negligible.
       const Doubles log_z = log_in_range(max(z, smallest));
       const Doubles smoothed = smoothing * product;
       const auto is_member = zero < z;

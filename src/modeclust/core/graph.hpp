@@ -14,7 +14,7 @@ struct GraphSource {
   const std::int64_t* indptr = nullptr;  // (N + 1,)
 };
 
-/// An accelerated step down the energy; all arrays are (N, K) but the degrees (N,).
+/// An accelerated gradient step. All arrays are (N, K), except the degrees (N,).
 struct DescendTask {
   int n_clusters = 0;
   const double* memberships = nullptr;      // Z
@@ -37,7 +37,7 @@ struct SmoothTask {
 };
 
 struct GraphKernels {
-  /// Brings rows (n, K) to the nearest points of the simplex.
+  /// Projects rows (n, K) onto the simplex.
   void (*project)(double* rows, std::int64_t n, int n_clusters);
   /// From Y = Z + momentum (Z - Z before), writes Proj(Y - rate (2 smoothing (D Y - W Y) - g)).
   void (*descend)(const DescendTask&, RowRange);

@@ -95,7 +95,7 @@ class Graph {
       }
     }
     check(fits, "indices must ascend within each row and be below the number of rows.");
-    // As rows are gone through in order, the entries (j, i) of each row j are met in order.
+    // Rows i are visited in order, so the entries (j, i) of each row j are visited in order too.
     std::vector<std::int64_t> next(source_.indptr, source_.indptr + n_rows());
     for (std::int64_t i = 0; i < n_rows(); i++) {
       for (std::int64_t e = source_.indptr[i]; e < source_.indptr[i + 1]; e++) {
@@ -110,7 +110,7 @@ class Graph {
     }
   }
 
-  /// Divides the rows into blocks of about 2^14 entries, by the graph alone.
+  /// Divides the rows into blocks of about 2^14 entries, which depend only on the graph.
   void divide() {
     for (std::int64_t first = 0; first < n_rows();) {
       std::int64_t last = first + 1;

@@ -1,4 +1,4 @@
-// Passes over a graph, as the module has them.
+// The passes over a graph, for the module.
 #pragma once
 
 #include "dataset.hpp"

@@ -7,7 +7,7 @@
 namespace modeclust {
 namespace {
 
-// The sums of a cluster stay relative to a reference until a row is nearer by more than this.
+// A cluster gets a new reference if the t of a row is below the old one by more than this.
 constexpr double largest_rise = 64.0;
 
 /// Whether rows at t >= 1 have no weight at all.
@@ -28,8 +28,8 @@ MODECLUST_INLINE double kernel_value(KernelName kernel, double t) {
 
 /// g(t) / g(reference), which does not underflow near the reference.
 ///
-/// The reference of compact kernels is always 0, where g is 1. So `relative_weight(old, new)`
-/// brings sums from one reference to another, for every kernel.
+/// The reference of compact kernels is always 0, where g is 1. So for every kernel,
+/// `relative_weight(old, new)` is the factor that rescales sums from one reference to another.
 MODECLUST_INLINE double relative_weight(KernelName kernel, double t, double reference) {
   switch (kernel) {
     case KernelName::gaussian: return exp_of(-0.5 * (t - reference));

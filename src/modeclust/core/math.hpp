@@ -1,4 +1,4 @@
-// exp and log with the same bits on every machine: those of libm may differ from CPU to CPU.
+// exp and log with the same bits on every machine. The bits of libm may depend on the CPU.
 #pragma once
 
 #include "vec.hpp"
@@ -6,13 +6,13 @@
 namespace modeclust {
 namespace {
 
-// Adding it rounds a double to an integer, which is then in the low bits: 1.5 * 2^52.
+// Adding 1.5 * 2^52 rounds a double to an integer, which is then in the low bits.
 constexpr double round_to_integer = 6755399441055744.0;
 constexpr double log2_e = 1.4426950408889634;
-constexpr double ln2_high = 6.93147180369123816490e-01;  // ln 2 with zeros at the end
-constexpr double ln2_low = 1.90821492927058770002e-10;   // and the rest of it
+constexpr double ln2_high = 6.93147180369123816490e-01;  // ln 2 with trailing zero bits
+constexpr double ln2_low = 1.90821492927058770002e-10;   // ln 2 - ln2_high
 
-/// exp(y) for -708 <= y <= 709; off by less than 2 units in the last place.
+/// exp(y) for -708 <= y <= 709, with an error below 2 units in the last place.
 ///
 /// exp(y) = 2^n exp(r) with n the integer nearest to y / ln 2, and Taylor's series to r^13 / 13!.
 template <int L>
@@ -48,19 +48,19 @@ MODECLUST_INLINE Vec<double, L> exp_in_range(Vec<double, L> y) {
   }
 }
 
-/// exp(-t / 2) for t >= 0; 0 from t = 1416 on, infinity included.
+/// exp(-t / 2) for t >= 0; 0 for t >= 1416, including infinity.
 MODECLUST_INLINE double exp_of_minus_half(double t) {
   if (!(t < 1416.0)) return 0.0;
   return exp_in_range(Vec<double, 2>::splat(-0.5 * t)).r[0];
 }
 
-/// exp(y) for any y that is not NaN and not above 709; 0 far below.
+/// exp(y) for y <= 709; 0 if it underflows.
 MODECLUST_INLINE double exp_of(double y) {
   if (!(y > -708.0)) return 0.0;
   return exp_in_range(Vec<double, 2>::splat(y)).r[0];
 }
 
-/// log(x) for a normal x > 0; off by less than 2 units in the last place.
+/// log(x) for a normal x > 0, with an error below 2 units in the last place.
 ///
 /// x = 2^n m with m between sqrt(1/2) and sqrt(2), and log m = 2 artanh((m - 1) / (m + 1)).
 MODECLUST_INLINE double log_of(double x) {

@@ -31,7 +31,7 @@ void check_bandwidth(double inverse_squared_bandwidth) {
         "inverse_squared_bandwidth must be a finite number >= 0.");
 }
 
-/// MeasuredCenters with their norms and, where asked for, panels.
+/// MeasuredCenters with norms and, if requested, panels.
 class MeasuredLayout {
  public:
   MeasuredLayout(const Rows& rows, const Matrix& centers, bool with_panels) {
@@ -83,7 +83,7 @@ void check_labels(const Rows& rows, const Labels& labels, int n_clusters) {
   }
 }
 
-/// A buffer for each worker, made when it is first asked for.
+/// A buffer for each worker, allocated on first use.
 class WorkerBuffers {
  public:
   WorkerBuffers(const Rows& rows, const MeasuredCenters& centers)
@@ -99,7 +99,7 @@ class WorkerBuffers {
   std::vector<Buffer<double>> buffers_;
 };
 
-/// Calls work(worker's buffer, block) for each block of the rows.
+/// Calls work(buffer of the worker, block) for each block of the rows.
 template <class Work>
 void for_each_block(const Rows& rows, const MeasuredCenters& centers, double n_numbers, Work work) {
   WorkerBuffers buffers(rows, centers);
@@ -165,7 +165,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> own_distances(Rows& rows, Matrix cen
   return out;
 }
 
-/// The sums of a block, which own their memory.
+/// The sums of a block, with their memory.
 struct SoftPart {
   SoftPart(std::int64_t n_clusters, std::int64_t n_features)
       : numbers(n_clusters * (3 + n_features)), integers(2 * n_clusters) {
@@ -181,7 +181,7 @@ struct SoftPart {
   SoftResult result{};
 };
 
-/// Adds the sums of rows that come after, at the smaller reference of each cluster.
+/// Adds the sums of later rows; the result has the smaller reference of each cluster.
 void merge(const SoftTask& task, const SoftResult& other, SoftResult& sums) {
   const std::int64_t n_features = task.centers.n_features;
   for (int k = 0; k < task.centers.n_clusters; k++) {

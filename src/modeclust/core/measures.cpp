@@ -8,7 +8,7 @@ namespace {
 
 static_assert(tile_rows == leaf_size);
 
-/// The distance of two points whose squared distance is beyond all numbers.
+/// The distance of two points whose squared distance overflows.
 double far_distance(const double* x, const double* center, int n_features) {
   double unit = 0.0;
   for (int j = 0; j < n_features; j++) {
@@ -24,7 +24,7 @@ double far_distance(const double* x, const double* center, int n_features) {
   return __builtin_sqrt(total) * unit;
 }
 
-/// Squared distances of `n_rows` dense rows to the 16 centers of a panel: centers are in lanes.
+/// Squared distances of `n_rows` dense rows to the 16 centers of a panel. The lanes are centers.
 template <int n_rows>
 MODECLUST_INLINE void measure_rows(const double* const* rows, const double* panel, int n_features,
                                    Doubles (*out)[2]) {
@@ -93,7 +93,7 @@ MODECLUST_INLINE Vec<double, L> square_root(Vec<double, L> v) {
   }
 }
 
-/// Writes the measures of row i and up to 8 centers from `first` on, given squared distances.
+/// Writes the measures of row i and centers `first` to `first` + 7, given squared distances.
 template <class Rows>
 MODECLUST_INLINE void write_measures(const Rows& rows, std::int64_t i, const RowWeights& weights,
                                      const MeasureTask& task, int first, Doubles squared,
@@ -137,7 +137,7 @@ MODECLUST_INLINE void write_measures(const Rows& rows, std::int64_t i, const Row
   }
 }
 
-/// Squared distances of two long rows to 4 centers, 8 numbers apart: features are in lanes.
+/// Squared distances of two long rows to 4 centers. The lanes are features.
 template <class T>
 MODECLUST_INLINE void measure_long_rows(const T* x, const T* y, const double* const* centers,
                                         int n_features, double* out) {
@@ -162,11 +162,11 @@ MODECLUST_INLINE void measure_long_rows(const T* x, const T* y, const double* co
   sums_of_lanes(second[0], second[1], second[2], second[3], out + 8);
 }
 
-/// Short rows: in lanes are the centers of a panel, to which each feature is broadcast.
+/// For short rows. The lanes are the centers of a panel, and each feature of a row is broadcast.
 template <class Rows>
 void measure_by_panels(const Rows& rows, const RowWeights& weights, const MeasureTask& task,
                        RowRange range, double* buffer, void* out) {
-  constexpr int n_at_once = tile_rows - 1;  // the last place of the buffer is for far rows
+  constexpr int n_at_once = tile_rows - 1;  // one row of the buffer is scratch memory
   const int n_features = task.centers.n_features;
   double* scratch = buffer + static_cast<std::int64_t>(n_at_once) * n_features;
   for (std::int64_t first = range.first; first < range.last; first += n_at_once) {
@@ -193,12 +193,12 @@ void measure_by_panels(const Rows& rows, const RowWeights& weights, const Measur
   }
 }
 
-/// Long rows: in lanes are features, of two rows and four centers.
+/// For long rows, two with four centers at a time. The lanes are features.
 template <class Rows>
 void measure_by_features(const Rows& rows, const RowWeights& weights, const MeasureTask& task,
                          RowRange range, double* buffer, void* out) {
   using T = typename Rows::Number;
-  constexpr int n_at_once = tile_rows - 2;  // even; the rest of the buffer is for far rows
+  constexpr int n_at_once = tile_rows - 2;  // even; the rest of the buffer is scratch memory
   const int n_features = task.centers.n_features, n_clusters = task.centers.n_clusters;
   double* scratch = buffer + static_cast<std::int64_t>(n_at_once) * n_features;
   double squared[n_at_once][8];

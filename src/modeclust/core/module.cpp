@@ -1,4 +1,4 @@
-// The module modeclust._core: passes over rows, compiled.
+// The module modeclust._core: compiled passes over rows.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,7 +27,7 @@ constexpr const char* nanobind_version = MODECLUST_TEXT(NB_VERSION_MAJOR) "." MO
 
 NB_MODULE(_core, m) {
   using namespace modeclust;
-  // Rows may live to the end of the process, in the cache of a Dask worker for one.
+  // Rows may exist until the process ends, for example in the cache of a Dask worker.
   nb::set_leak_warnings(false);
   set_simd_in_use(chosen_variant());
   m.def("simd", [] { return name_of(simd_in_use()); }, "The instruction set in use.");

@@ -1,4 +1,4 @@
-// What blocks leave, merged in the order of the blocks.
+// Partial sums of blocks, merged in the order of the blocks.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace modeclust {
 
-/// Does `work` on each block with a partial sum of its own, and `merge`s these in block order.
+/// Calls `work` for each block with its own partial sums, and `merge`s these in block order.
 ///
-/// So any number of threads gives the same bits. Partial sums that have been merged are used again:
+/// So any number of threads gives the same bits. Partial sums are reused after they are merged:
 /// there are about as many as threads.
 template <class Partial, class Make, class Work, class Merge>
 void reduce_blocks(int n_threads, std::int64_t n_blocks, Make make, Work work, Merge merge) {

@@ -19,10 +19,10 @@
 namespace modeclust {
 namespace {
 
-// To wake a sleeping thread takes about 100 microseconds: a thread waits for this many pauses,
-// some tens of microseconds, before it sleeps.
+// Waking a sleeping thread takes about 100 microseconds. So a thread first waits for this many
+// pauses, some tens of microseconds, before it sleeps.
 constexpr int spin_count = 4000;
-// Signals are looked for at most this often.
+// Minimum time between checks for signals.
 constexpr auto signal_interval = std::chrono::milliseconds(20);
 
 void pause_briefly() {
@@ -61,19 +61,19 @@ class ThreadPool {
   }
 
  private:
-  /// Starts threads that are missing; returns how many workers there are for n.
+  /// Starts threads until there are n workers; returns the number of workers, at most n.
   int grow(int n) {
 #if !defined(_WIN32)
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // threads inherit the mask: they take no signals
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // the threads inherit it: they get no signals
 #endif
     try {
       while (static_cast<int>(threads_.size()) + 1 < n) {
         const int worker = static_cast<int>(threads_.size()) + 1;
         threads_.emplace_back([this, worker, seen = generation_.load()] { serve(worker, seen); });
       }
-    } catch (const std::exception&) {  // the system has no more threads: these will do
+    } catch (const std::exception&) {  // no more threads available: continue with fewer
       n = static_cast<int>(threads_.size()) + 1;
     }
 #if !defined(_WIN32)
@@ -115,7 +115,7 @@ class ThreadPool {
 
 std::atomic<ThreadPool*> current_pool{nullptr};
 
-/// In a forked process the threads are missing: it starts anew and leaves the old pool alone.
+/// A forked process has no threads: it will create a new pool, and does not touch the old one.
 void forget_pool() { current_pool.store(nullptr); }
 
 /// The pool of the process. It is never deleted: its threads wait until the process ends.
@@ -136,7 +136,7 @@ ThreadPool& pool() {
   return *found;
 }
 
-/// Runs Python's signal handlers; returns what they raised.
+/// Runs Python's signal handlers; returns the exception that they raised, or null.
 std::exception_ptr pending_signal() {
   nanobind::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() == 0) return nullptr;

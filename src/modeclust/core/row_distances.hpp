@@ -7,7 +7,7 @@
 namespace modeclust {
 namespace {
 
-/// |x - c|^2 of a dense row: lanes are features.
+/// |x - c|^2 of a dense row. The lanes are features.
 template <class T>
 MODECLUST_INLINE double squared_difference(const T* x, const double* center, int n_features) {
   Doubles total = Doubles::zero();
@@ -25,8 +25,8 @@ MODECLUST_INLINE double squared_difference(const T* x, const double* center, int
   return sum_of_lanes(total);
 }
 
-/// |x - c|^2 of four dense rows, each with a center of its own or all with the first; the bits of
-/// `squared_difference`.
+/// |x - c|^2 of four dense rows, each with its own center or all with the first. It gives the same
+/// bits as `squared_difference`.
 template <bool one_center, class T>
 MODECLUST_INLINE void four_squared_differences(const T* const* x, const double* const* centers,
                                                int n_features, double* out) {
@@ -51,7 +51,7 @@ MODECLUST_INLINE void four_squared_differences(const T* const* x, const double* 
   sums_of_lanes(total[0], total[1], total[2], total[3], out);
 }
 
-/// The sum of c_j^2 over the features that CSR row i lacks.
+/// The sum of c_j^2 over the features j that CSR row i does not store.
 template <class Rows>
 double squares_in_gaps(const Rows& rows, std::int64_t i, const double* center, int n_features) {
   double total = 0.0;
@@ -64,7 +64,7 @@ double squares_in_gaps(const Rows& rows, std::int64_t i, const double* center, i
   return total;
 }
 
-// Below this share of the norm, too few digits are left of the difference of norms.
+// If the difference of norms is below this share of the norm, too few digits are left.
 constexpr double least_rest = 1e-2;
 
 /// |x - c|^2 of a CSR row.
@@ -84,7 +84,7 @@ MODECLUST_INLINE double sparse_squared_difference(const Rows& rows, std::int64_t
   return total + rest;
 }
 
-/// Writes up to `n` rows as doubles, each after `stride` numbers.
+/// Writes up to `n` rows as doubles, `stride` numbers apart.
 template <class Rows>
 void read_as_doubles(const Rows& rows, std::int64_t first, int n, std::int64_t stride,
                      double* out) {
@@ -103,7 +103,8 @@ void read_as_doubles(const Rows& rows, std::int64_t first, int n, std::int64_t s
     } else if constexpr (sizeof(T) == 8) {
       read_row<T>(rows.source, first + m, row);
     } else {
-      // In the upper half first: what is read is ahead of what is written.
+      // Read to the upper half of the row first, so that numbers are converted before they are
+      // overwritten.
       T* narrow = reinterpret_cast<T*>(row) + n_features;
       read_row<T>(rows.source, first + m, narrow);
       for (int j = 0; j < n_features; j++) {

@@ -1,4 +1,4 @@
-// Where the rows are, as plain data: what the module and the kernels share.
+// The location of the rows, as plain data: the types that module and kernels share.
 #pragma once
 
 #include <cstddef>
@@ -31,29 +31,29 @@ struct RowRange {
 
 /// The rows, dense or CSR, as the user has them.
 ///
-/// Float32 rows are worked on in float32, all others in float64. Dense rows of another type or
+/// Float32 rows are processed in float32, all others in float64. Dense rows of another type or byte
 /// order, or with an offset or a scale, are converted tile by tile.
 struct RowSource {
   std::int64_t n_rows = 0;
   int n_features = 0;
   NumberType type = NumberType::float64;
-  bool swapped = false;  // whether the bytes of each number are in the other order
+  bool swapped = false;  // whether the byte order is reversed
   const char* data = nullptr;
   std::int64_t row_stride = 0, column_stride = 0;  // of dense rows, in bytes
   const double* offset = nullptr;                  // (D,) or null: x is (x - offset) / scale
   double scale = 1.0;
-  const void* indices = nullptr;         // of CSR rows: sorted, without repeats; else null
+  const void* indices = nullptr;  // of CSR rows: sorted, without duplicates; null for dense rows
   const std::int64_t* indptr = nullptr;  // (N + 1,)
-  bool wide_indices = false;             // int64 rather than int32
+  bool wide_indices = false;             // int64 instead of int32
 
   bool is_sparse() const { return indices != nullptr; }
   bool is_single() const { return type == NumberType::float32; }
 };
 
-/// What each row counts for.
+/// Sample weights and precisions of the rows.
 struct RowWeights {
-  const double* weight = nullptr;     // (N,) sample weights q; null stands for 1
-  const double* precision = nullptr;  // (N,) 1 / s^2 of local scales s; null stands for 1
+  const double* weight = nullptr;     // (N,) sample weights q; null means 1
+  const double* precision = nullptr;  // (N,) 1 / s^2 of local scales s; null means 1
 
   double weight_of(std::int64_t i) const { return weight ? weight[i] : 1.0; }
   double precision_of(std::int64_t i) const { return precision ? precision[i] : 1.0; }

@@ -1,12 +1,12 @@
 // The search for the nearest center of dense rows.
 //
-// A row's label is its nearest center by differences in doubles; the lowest on a tie. Every way of
-// searching gives exactly that: cheap scores only choose which centers can be the nearest, with a
-// margin for their rounding, and where they leave more than one, differences decide.
+// The label of a row is its nearest center by differences in doubles; the lowest label on a tie.
+// All searches give exactly this label. Fast scores only select the centers that can be the
+// nearest, with a margin for rounding. If they leave more than one center, differences decide.
 //
-// The score of a center is |x - c|^2 less a number that is the same for all centers of a row. With
+// The score of a center is |x - c|^2 minus a number that is the same for all centers of a row. With
 // c' = c - shift it is |c'|^2 + 2 shift.c' - 2 x.c', or |c'|^2 - 2 x'.c' with x' = x - shift. The
-// shift, the mean of the centers, keeps products small where data lie far from the origin.
+// shift is the mean of the centers. It keeps products small if the data are far from the origin.
 #pragma once
 
 #include "distances.hpp"
@@ -26,19 +26,19 @@ struct Workspace {
   double* t;              // (n,) squared distances in bandwidths
   double* weight;         // (n,) weights in the sums
   std::int32_t* pending;  // (n,) rows to be searched
-  std::int32_t* before;   // (n,) the labels that they had
+  std::int32_t* before;   // (n,) their previous labels
   std::int32_t* order;    // (n,) rows by cluster
-  std::int32_t* ends;     // (K + 1,) where each cluster's end
+  std::int32_t* ends;     // (K + 1,) the ends of the clusters in `order`
   T* scores;              // (batch, n_slots)
   T* transposed;          // (D, 2 lanes)
   std::uint8_t* open;     // (batch, G) whether a group may have the nearest center
   int tile_rows;
-  int batch;  // rows of long features that are searched together
+  int batch;  // number of long rows that are searched together
 };
 
 MODECLUST_INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
-/// Rows of a tile: as many as stay in the cache from one stage of a pass to the next.
+/// Number of rows in a tile, which stay in the cache from one stage of a pass to the next.
 template <class T>
 int rows_of_tile(int n_features) {
   const std::int64_t bytes = n_features >= 64 ? 1 << 18 : 1 << 17;
@@ -47,7 +47,7 @@ int rows_of_tile(int n_features) {
   return static_cast<int>(n / 8 * 8);
 }
 
-/// Lays a workspace out in memory from `base` on; returns how many bytes it takes.
+/// Lays out a workspace in the memory at `base`; returns its size in bytes.
 template <class T>
 std::int64_t lay_out(Workspace<T>& space, char* base, const RowSource& source, int n_clusters,
                      int n_groups) {
@@ -61,7 +61,7 @@ std::int64_t lay_out(Workspace<T>& space, char* base, const RowSource& source, i
     return found;
   };
   space.tile_rows = rows_of_tile<T>(n_features);
-  const std::int64_t n = space.tile_rows + 16;  // whole vectors may be written past the last row
+  const std::int64_t n = space.tile_rows + 16;  // vectors may be written past the last row
   const std::int64_t wanted = (1 << 17) / (n_slots * static_cast<std::int64_t>(sizeof(T)));
   space.batch = is_short ? 0 : static_cast<int>(wanted < 32 ? 32 : wanted > n ? n : wanted);
   const bool in_place = DenseRows<T>{source}.in_place();
@@ -80,25 +80,25 @@ std::int64_t lay_out(Workspace<T>& space, char* base, const RowSource& source, i
   return used;
 }
 
-/// A number that in single precision too is not above `value`, and not infinite.
+/// A finite float32 that is at most `value`.
 MODECLUST_INLINE float rounded_down(double value) {
   const double lower = value * (1.0 - 1.2e-7) - 3e-45;
   return static_cast<float>(lower < 1e38 ? lower : 1e38);
 }
 
-/// A number that in single precision too is not below `value`.
+/// A float32 that is at least `value`.
 MODECLUST_INLINE float rounded_up(double value) {
   return static_cast<float>(value + 1.2e-7 * __builtin_fabs(value) + 3e-45);
 }
 
-/// What a search needs beside the tile.
+/// The context of a search: centers, bounds and rounding errors.
 template <class T>
 struct Search {
   const Centers& centers;
   const RowState& state;
   std::int64_t first;  // the first row of the tile
   double own_error;    // relative error of own distances
-  double rounding;     // of a score, as a multiple of |x| |c'| and of its offset
+  double rounding;     // error of a score, relative to |x| |c'| and to its offset
   double lower_sum = 0.0;
 
   Search(const Centers& c, const RowState& s)
@@ -114,7 +114,7 @@ struct Search {
   }
 };
 
-/// The nearest of the centers with a score up to `limit`, or of all where there are no scores.
+/// The nearest of the centers with a score up to `limit`, or of all centers if `scores` is null.
 template <class T>
 int nearest_by_differences(const Search<T>& search, const T* x, const T* scores, double limit) {
   const Centers& centers = search.centers;
@@ -131,22 +131,23 @@ int nearest_by_differences(const Search<T>& search, const T* x, const T* scores,
   return best;
 }
 
-/// The lowest score of a row and the second.
+/// The lowest and the second lowest score of a row.
 template <class T>
 struct Ranked {
   T best, second;
 };
 
-/// Keeps a row's label where its score is the lowest by enough, else decides; sets its bound.
+/// Sets the label of a row, and its lower bound.
 ///
-/// `squared` by place is the distance to the label. Returns the margin of the scores, infinity
-/// where they cannot be relied on.
+/// On entry, the label has the lowest score. It is kept if the second lowest score is above it by
+/// more than the margin; otherwise differences decide. `squared` has the squared own distances, by
+/// index in the tile. Returns the margin of the scores, or infinity if they are not reliable.
 template <class T>
 double settle_row(Search<T>& search, const DenseTile<T>& tile, int place, Ranked<T> ranked,
                   const T* scores, double* squared) {
   const Centers& centers = search.centers;
   const bool is_short = centers.n_features <= longest_short_row;
-  // Between these, no product in T overflows or loses digits.
+  // Between these lengths, no product in T overflows or loses digits.
   constexpr double smallest = sizeof(T) == 4 ? 1e-15 : 1e-140;
   constexpr double greatest = sizeof(T) == 4 ? 1e18 : 1e150;
   const double nearest = squared[place];
@@ -174,7 +175,7 @@ double settle_row(Search<T>& search, const DenseTile<T>& tile, int place, Ranked
   return reliable ? margin : __builtin_inf();
 }
 
-/// Short rows: transposed, two vectors of rows at a time, against one center after the other.
+/// Searches short rows: two vectors of transposed rows at a time, one center after the other.
 template <class T>
 void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pending,
                        Workspace<T>& space) {
@@ -254,14 +255,14 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
   }
 }
 
-// How a product is blocked, so that its sums fill the registers: rows and panels of centers across
-// features, or rows and centers along features, with vectors of `along_bytes`.
+// Block sizes of products, chosen so that the sums fill the registers. Lanes are the centers of a
+// panel (product_rows, product_panels), or features (along_centers, along_bytes).
 constexpr int product_rows = register_bytes == 64 ? 10 : register_bytes == 32 ? 6 : 2;
 constexpr int product_panels = register_bytes == 64 ? 2 : 1;
 constexpr int along_centers = register_bytes == 64 ? 6 : register_bytes == 32 ? 3 : 2;
 constexpr int along_bytes = register_bytes;
 
-/// x.c of some rows with some panels of centers.
+/// Dot products of some rows with some panels of centers. The lanes are centers.
 template <class T, int n_rows, int n_panels>
 MODECLUST_INLINE void panel_product(const T* const* x, const T* panels, std::int64_t panel_size,
                                     int n_features, T* const* out) {
@@ -318,7 +319,7 @@ void panel_products(const DenseTile<T>& tile, const std::int32_t* places, int n,
   }
 }
 
-/// x.c of four rows with some centers, along the features: where rows or centers are few.
+/// Dot products of four rows with some centers, for few rows or centers. The lanes are features.
 template <class T, int n_centers, bool has_tail>
 MODECLUST_INLINE void products_along(const T* const* x, const T* c, int stride, int n_features,
                                      T* const* out) {
@@ -361,8 +362,7 @@ MODECLUST_INLINE void products_along(const T* const* x, const T* c, int stride, 
   }
 }
 
-/// The same for a subset of the pending rows (null for all n) and for centers in slots next to each
-/// other.
+/// The same for a subset of the pending rows (null for all n) and for centers in consecutive slots.
 template <class T, bool has_tail>
 void products_for(const DenseTile<T>& tile, const std::int32_t* places, const std::int32_t* subset,
                   int n, const T* c, int stride, int n_centers, T* scores, int n_slots) {
@@ -409,7 +409,7 @@ void products_of(const DenseTile<T>& tile, const std::int32_t* places, const std
   }
 }
 
-/// The lowest of n scores (whole vectors), the slot that it is in, and the second lowest.
+/// The lowest of n scores (whole vectors), its slot, and the second lowest.
 template <class T>
 MODECLUST_INLINE Ranked<T> rank_scores(const T* scores, int n, int& slot) {
   constexpr int L = lanes<T>;
@@ -446,7 +446,7 @@ MODECLUST_INLINE Ranked<T> rank_scores(const T* scores, int n, int& slot) {
   return found;
 }
 
-/// The lowest score of a group, without that in the slot `own`.
+/// The lowest score of a group, except the score in slot `own`.
 template <class T>
 MODECLUST_INLINE T lowest_of_group(const T* scores, int own) {
   T lowest = far_score<T>;
@@ -457,7 +457,7 @@ MODECLUST_INLINE T lowest_of_group(const T* scores, int own) {
   return lowest;
 }
 
-/// Renews the bounds on groups that were open to a row; the row's own bound heeds all groups.
+/// Updates the bounds of a row for the groups that were searched, and its bound for all groups.
 template <class T>
 void renew_group_bounds(Search<T>& search, int place, const T* scores, const std::uint8_t* open,
                         double margin, const double* squared) {
@@ -483,7 +483,7 @@ void renew_group_bounds(Search<T>& search, int place, const T* scores, const std
   state.lower[i] = rounded_down((lower > 0.0 ? lower : 0.0) + state.max_shift[label]);
 }
 
-/// Long rows: by products. Where there are bounds, only with groups that may have the nearest.
+/// Searches long rows by dot products; with bounds, only groups that may have the nearest center.
 template <class T>
 void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::int32_t* places,
                       std::int32_t* before, int n, Workspace<T>& space) {
@@ -580,8 +580,8 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
   }
 }
 
-/// Gives a tile's pending rows their nearest center, own distance and bounds. `space.before` keeps
-/// the labels that they had.
+/// Sets label, own distance and bounds of the pending rows of a tile. Their previous labels are
+/// kept in `space.before`.
 template <class T>
 void search_rows(Search<T>& search, const DenseTile<T>& tile, int n_pending, Workspace<T>& space) {
   if (search.centers.n_features <= longest_short_row) {

@@ -7,7 +7,7 @@
 namespace modeclust {
 namespace {
 
-/// (x - c) . direction of a dense row and four directions.
+/// (x - c) . direction of a dense row for four directions.
 template <class T>
 MODECLUST_INLINE void dot_differences(const T* x, const double* center,
                                       const double* const* directions, int n_features,
@@ -38,7 +38,7 @@ void add_along(const SegmentTask& task, double q, double factor, double own, dou
   double nearest = length > 0.0 ? along / length : 0.0;
   nearest = nearest < 0.0 ? 0.0 : nearest > 1.0 ? 1.0 : nearest;
   const double closest = factor * (own - nearest * (2.0 * along - nearest * length));
-  // Beside a peak, which has rows within a few bandwidths, this row adds nothing.
+  // Compared with a peak, which has rows within a few bandwidths, this row is negligible.
   if (kernel == KernelName::gaussian && closest > 150.0) return;
   const std::int64_t padded_count = padded<double>(task.n_fractions);
   const double* fractions = task.fractions + end % 2 * padded_count;

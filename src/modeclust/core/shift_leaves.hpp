@@ -7,7 +7,7 @@
 namespace modeclust {
 namespace {
 
-/// Lower bounds on t in 8 boxes.
+/// Lower bounds on t for 8 boxes.
 MODECLUST_INLINE Doubles box_bounds(const double* boxes, const double* point, int n_features,
                                     double inverse_squared_bandwidth) {
   Doubles total = Doubles::zero();
@@ -21,7 +21,7 @@ MODECLUST_INLINE Doubles box_bounds(const double* boxes, const double* point, in
   return total * (precision * Doubles::splat(inverse_squared_bandwidth));
 }
 
-/// One point against the leaves. `fixed_features` is D where that is worth code of its own, or 0.
+/// One point and its sums. `fixed_features` is D if there is specialized code for it, else 0.
 template <KernelName kernel, int fixed_features>
 struct LeafPoint {
   const LeafTree& tree;
@@ -47,7 +47,7 @@ struct LeafPoint {
     return weights;
   }
 
-  /// Writes t of a leaf's rows.
+  /// Writes t of the rows of a leaf.
   MODECLUST_INLINE void measure(std::int64_t leaf, LeafWeights weights, Doubles* t) const {
     const double* columns = tree.columns + leaf * n_features() * leaf_size;
     for (int v = 0; v < leaf_vectors; v++) t[v] = Doubles::zero();
@@ -65,8 +65,8 @@ struct LeafPoint {
     }
   }
 
-  /// Takes the reference from the leaf whose box is nearest, or nearly so: later ones are then
-  /// rarely nearer by much, and those that are out of reach of it can be passed over.
+  /// Sets the reference from a leaf whose box is nearest, or almost nearest. Then the reference
+  /// rarely changes later, and leaves that are too far compared with it can be skipped.
   void refer_to_nearest_leaf() {
     std::int64_t found = 0;
     for (int level = tree.n_levels - 1; level >= 0; level--) {
@@ -81,12 +81,12 @@ struct LeafPoint {
     const LeafWeights weights = weights_of(found);
     Doubles t[leaf_vectors], least = Doubles::splat(infinity);
     measure(found, weights, t);
-    for (int v = 0; v < leaf_vectors; v++) least = min(least, t[v]);  // missing rows repeat others
+    for (int v = 0; v < leaf_vectors; v++) least = min(least, t[v]);  // padding repeats a row
     sums.smallest = min_of_lanes(least);
     if (!has_compact_support(kernel)) sums.reference = sums.smallest;
   }
 
-  /// Beyond this t, rows don't matter.
+  /// Rows with t beyond this are negligible.
   MODECLUST_INLINE double limit(double nearest) const {
     if (has_compact_support(kernel)) return 1.0;
     if (kernel != KernelName::gaussian) return infinity;  // its weights fall too slowly
@@ -110,7 +110,7 @@ struct LeafPoint {
     }
   }
 
-  /// Adds all leaves within reach, in their order; returns how many.
+  /// Adds all leaves within reach, in order; returns their number.
   std::int64_t run(double nearest) {
     struct Visit {
       std::int64_t group;

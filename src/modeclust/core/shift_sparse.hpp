@@ -1,4 +1,4 @@
-// Mean-shift of CSR rows: each number of a row meets those of several points, in lanes.
+// Mean-shift of CSR rows. The lanes are points.
 #pragma once
 
 #include "density.hpp"
@@ -14,7 +14,8 @@ struct LaneSums {
   Doubles mass = Doubles::zero(), values = Doubles::zero(), density = Doubles::zero();
 };
 
-/// Brings the sums of the points whose t is below their reference by so much to it.
+/// Makes t the reference of the points where it is below the old one by more than `largest_rise`,
+/// and rescales their sums.
 template <KernelName kernel>
 void refer_lanes(Doubles t, LaneSums& sums, double* totals, std::int64_t stride, int n_features) {
   double now[8], before[8], mass[8], values[8], density[8], factor[8];
@@ -59,7 +60,7 @@ MODECLUST_INLINE Doubles weigh_lanes(Doubles t, double q, double precision, doub
   Doubles value, weight;
   if constexpr (kernel == KernelName::gaussian) {
     const Doubles end = Doubles::splat(negligible);
-    // A row without weight may be nearer by any amount.
+    // A row of weight 0 may be nearer by any amount.
     const Doubles excess = min(max(t - sums.reference, Doubles::splat(-largest_rise)), end);
     if (!bits_of(excess < end)) return zero;
     value = Doubles::select(excess < end, exp_in_range(Doubles::splat(-0.5) * excess), zero);
@@ -79,7 +80,7 @@ MODECLUST_INLINE Doubles weigh_lanes(Doubles t, double q, double precision, doub
   return weight;
 }
 
-/// Some points against CSR rows, of which 32 are worked on at a time.
+/// Some points and their products with up to 32 CSR rows.
 struct SparseTile {
   const RowSource& source;
   int n_vectors;         // of 8 points each
@@ -90,7 +91,7 @@ struct SparseTile {
   int stride() const { return 8 * n_vectors; }
 };
 
-/// Writes x.p of n rows and all points.
+/// Writes the dot products of n rows with all points.
 template <int n_vectors, class Rows>
 void multiply_sparse(const Rows& rows, const SparseTile& tile, std::int64_t first, int n) {
   for (int m = 0; m < n; m++) {
@@ -109,7 +110,7 @@ void multiply_sparse(const Rows& rows, const SparseTile& tile, std::int64_t firs
   }
 }
 
-/// Adds n rows to the totals of all points, by weights that are in place of the products.
+/// Adds n rows to the totals of all points. The weights have replaced the products.
 template <int n_vectors, class Rows>
 void add_sparse(const Rows& rows, const SparseTile& tile, std::int64_t first, int n) {
   for (int m = 0; m < n; m++) {
@@ -144,14 +145,14 @@ void with_sparse_rows(const SparseTile& tile, Work work) {
   });
 }
 
-/// Puts the weights of n rows in place of their products with the points.
+/// Replaces the products of n rows with the points by their weights.
 template <KernelName kernel>
 void weigh_sparse(const SparseTile& tile, const RowWeights& weights, const ShiftTask& task,
                   const double* row_norms, const double* point_norms, std::int64_t first, int n,
                   LaneSums* sums) {
   const Doubles end = Doubles::splat(has_compact_support(kernel) ? 1.0 : infinity);
   for (int v = 0; v < tile.n_vectors; v++) {
-    // First t in place of the products, as all rows are weighed at one reference.
+    // Replace the products by t first, because all rows are weighed with one reference.
     Doubles least = Doubles::splat(infinity);
     for (int m = 0; m < n; m++) {
       double* here = tile.products + (m * tile.n_vectors + v) * 8;
@@ -231,7 +232,7 @@ void shift_sparse(const RowSource& source, const RowWeights& weights, const doub
           lane(sums[v].density) + result.density[p] * exp_of_minus_half(result.reference[p]);
     }
   }
-  constexpr int features_at_once = 64;  // the two lie across each other in memory
+  constexpr int features_at_once = 64;  // transposes in parts that fit in the cache
   for (int first = 0; first < n_features; first += features_at_once) {
     const int last = first + features_at_once < n_features ? first + features_at_once : n_features;
     for (std::int64_t p = range.first; p < range.last; p++) {

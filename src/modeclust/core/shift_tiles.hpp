@@ -1,4 +1,4 @@
-// Mean-shift of long rows, in dense tiles of 32 rows against some points at a time.
+// Mean-shift of long rows, in dense tiles of 32 rows, for several points at a time.
 #pragma once
 
 #include "density.hpp"
@@ -10,17 +10,17 @@ namespace {
 
 constexpr int panel_rows = 16;
 
-/// Where a tile is kept, twice: its rows are lanes for distances, its features for totals.
+/// A tile in two layouts: the lanes are rows for distances, and features for totals.
 struct Tile {
   std::int64_t stride;  // D, padded
-  double* rows;         // (32, stride), with zeros after D
+  double* rows;         // (32, stride), padded with zeros
   double* panels;       // (2, D, 16)
   double* norms;        // (32,)
-  double* weight;       // (32,) 0 for rows that are missing
+  double* weight;       // (32,) 0 for missing rows
   double* precision;    // (32,)
 };
 
-/// Reads up to 32 rows from `first` on; those that are missing become zeros.
+/// Reads up to 32 rows, starting with `first`; missing rows become zeros.
 template <class Rows>
 void fill_tile_of(const Rows& rows, const RowWeights& weights, std::int64_t first, Tile& tile) {
   using T = typename Rows::Number;
@@ -46,7 +46,8 @@ void fill_tile_of(const Rows& rows, const RowWeights& weights, std::int64_t firs
       } else if constexpr (sizeof(T) == 8) {
         read_row<T>(source, i, row);
       } else {
-        // As float32 first, at the end of the row: what is read is ahead of what is written.
+        // Read to the end of the row first, so that numbers are converted before they are
+        // overwritten.
         T* narrow = reinterpret_cast<T*>(row + tile.stride) - n_features;
         read_row<T>(source, i, narrow);
         for (int j = 0; j < n_features; j++) {
@@ -78,7 +79,7 @@ void fill_tile(const RowSource& source, const RowWeights& weights, std::int64_t 
   with_rows(source, [&](auto rows) { fill_tile_of(rows, weights, first, tile); });
 }
 
-/// Products p.x, or squared distances, of 4 points and 16 rows: to out + 32 r for point r.
+/// Dot products or squared distances of 4 points and 16 rows; those of point r go to out + 32 r.
 template <bool by_products>
 void measure_block(const double* const* points, const double* panel, int n_features, double* out) {
   Doubles low[4], high[4];
@@ -104,7 +105,7 @@ void measure_block(const double* const* points, const double* panel, int n_featu
   }
 }
 
-/// Adds some rows of the tile, by their weights, to n_vectors of the totals of some points.
+/// Adds some weighted rows of the tile to n_vectors of the totals of some points.
 template <int n_points, int n_vectors>
 MODECLUST_INLINE void add_features(const Tile& tile, const int* rows, int n_rows, std::int64_t j,
                                    const double* const* weights, double* const* totals) {
@@ -126,7 +127,7 @@ MODECLUST_INLINE void add_features(const Tile& tile, const int* rows, int n_rows
   }
 }
 
-/// Adds the rows of a tile whose bit is set to the totals of some points, n_vectors at a time.
+/// Adds the rows of a tile whose bits are set to the totals of some points, n_vectors at a time.
 template <int n_points, int n_vectors>
 MODECLUST_INLINE void add_rows_of(unsigned bits, const Tile& tile, const double* const* weights,
                                   double* const* totals) {
@@ -141,7 +142,7 @@ MODECLUST_INLINE void add_rows_of(unsigned bits, const Tile& tile, const double*
   }
 }
 
-/// Adds the tile's rows, by their weights, to the totals of some points.
+/// Adds the weighted rows of the tile to the totals of some points.
 template <int n_points>
 void add_totals(const Tile& tile, const double* const* weights, double* const* totals) {
   unsigned bits[n_points], any = 0;
@@ -154,7 +155,7 @@ void add_totals(const Tile& tile, const double* const* weights, double* const* t
     any |= bits[r];
     n_weights += __builtin_popcount(bits[r]);
   }
-  // To read a row for one of four points costs about a third of reading it for all.
+  // Reading a row for one of four points takes about a third of the time of reading it for all.
   if (n_weights < 2 * __builtin_popcount(any)) {
     for (int r = 0; r < n_points; r++) {
       add_rows_of<1, 4>(bits[r], tile, weights + r, totals + r);
@@ -191,7 +192,7 @@ void shift_tiles_of(const RowSource& source, const RowWeights& weights, const Sh
   const Doubles factor = Doubles::splat(task.inverse_squared_bandwidth);
   for (std::int64_t first = 0; first < source.n_rows; first += leaf_size) {
     fill_tile(source, weights, first, tile);
-    int heavy[points_at_once], n_heavy = 0;  // points at which rows of this tile have weight
+    int heavy[points_at_once], n_heavy = 0;  // points where rows of this tile have weight
     for (std::int64_t begin = 0; begin < n_points; begin += 4) {
       const double* points[4];
       for (int r = 0; r < 4; r++) {
@@ -224,8 +225,7 @@ void shift_tiles_of(const RowSource& source, const RowWeights& weights, const Sh
         }
         if (least >= limits[p]) continue;
         double* own = totals + p * tile.stride;
-        // The totals are in memory as doubles, not as vectors: they are brought to a new reference
-        // apart from the rest.
+        // The totals are doubles, not vectors. They are rescaled to a new reference below.
         const double before = sums[p].reference;
         const bool had_mass = sums[p].has_mass;
         if (!weigh<kernel, true>(here, {tile.weight, tile.precision}, task.negligible, sums[p],

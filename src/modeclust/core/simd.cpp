@@ -14,9 +14,9 @@ namespace {
 
 bool bit(unsigned word, int place) { return word >> place & 1; }
 
-/// The level of the x86-64 psABI that CPU and system have: 1 to 4.
+/// The level of the x86-64 psABI, 1 to 4, that CPU and system support.
 ///
-/// By cpuid itself: __builtin_cpu_supports needs a variable of libgcc that not every compiler has.
+/// It uses cpuid, because __builtin_cpu_supports needs libgcc, which not every compiler has.
 int x86_level() {
   unsigned a, b, c, d;
   if (!__get_cpuid(1, &a, &b, &c, &d)) return 1;

@@ -1,4 +1,4 @@
-// Which instruction sets this module has code for, and which one it uses.
+// The instruction sets that this module has code for, and the choice among them.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ std::string name_of(Simd variant);
 /// The variants that were compiled and that this CPU can run, the fastest last.
 std::vector<Simd> available_variants();
 
-/// The variant that MODECLUST_SIMD names, else the fastest. Throws std::runtime_error where the
-/// variable names anything but an available variant.
+/// The variant named by MODECLUST_SIMD, or the fastest if it is not set. Throws std::runtime_error
+/// if the variable does not name an available variant.
 Simd chosen_variant();
 
 /// The variant in use: chosen once, when the module is imported.

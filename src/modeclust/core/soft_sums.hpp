@@ -1,4 +1,4 @@
-// The sums of a mode pass over rows that are in several clusters, in parts.
+// The sums of a mode pass with soft memberships.
 #pragma once
 
 #include "measures.hpp"
@@ -14,11 +14,11 @@ struct ClusterSums {
 };
 static_assert(sizeof(ClusterSums) <= 40 * sizeof(double));
 
-/// Where a tile of rows and the sums of a block are kept.
+/// Working memory: a tile of rows, and the sums of a block.
 struct SoftWork {
   std::int64_t stride;  // D, padded
-  double* tile;         // short rows: (D, 32), else room for (32, D) rows
-  double* weight;       // (32,) q z; 0 for rows that are missing
+  double* tile;         // (D, 32) for short rows, else (32, D)
+  double* weight;       // (32,) q z; 0 for missing rows
   double* precision;    // (32,)
   double* distances;    // (32,) squared
   double* kept;         // (32,) kernel weights
@@ -26,7 +26,7 @@ struct SoftWork {
   ClusterSums* clusters;
 };
 
-/// Adds a tile to the sums of cluster k; `distances` are there. Returns whether rows have weight.
+/// Adds a tile to the sums of cluster k, given `distances`. Returns whether a row has weight.
 template <KernelName kernel>
 bool weigh_tile(const SoftTask& task, std::int64_t first, int k, bool is_short, SoftWork& work,
                 SoftResult& result) {
@@ -49,7 +49,7 @@ bool weigh_tile(const SoftTask& task, std::int64_t first, int k, bool is_short, 
       }
     }
   }
-  // A far row may be the only one of its cluster: all count, as far as exp goes.
+  // A far row may be the only one of its cluster, so the limit is the largest that exp allows.
   constexpr double negligible = 600.0;
   const double before = sums.point.reference;
   const bool had_mass = sums.point.has_mass;
@@ -93,7 +93,7 @@ void add_tile(const SoftWork& work, double* totals, int n_features) {
   }
 }
 
-/// Adds some dense rows of many features to the totals of a cluster, one after the other.
+/// Adds some long dense rows to the totals of a cluster, one after the other.
 template <int n, class T>
 MODECLUST_INLINE void add_rows(const T* const* x, const double* weights, double* totals,
                                int n_features) {
@@ -112,7 +112,7 @@ MODECLUST_INLINE void add_rows(const T* const* x, const double* weights, double*
   }
 }
 
-/// Squared distances of the rows of a tile that have weight, 4 at a time; 0 for the others.
+/// Squared distances of the rows of positive weight of a tile, 4 at a time; 0 for the others.
 template <class T>
 void measure_members(const DenseTile<T>& tile, const SoftWork& work, const double* center) {
   int members[tile_rows + 4], n = 0;
@@ -129,7 +129,7 @@ void measure_members(const DenseTile<T>& tile, const SoftWork& work, const doubl
   }
 }
 
-/// Adds the rows of a tile that have weight to the totals of a cluster, 4 at a time.
+/// Adds the rows of positive weight of a tile to the totals of a cluster, 4 at a time.
 template <class T>
 void add_members(const DenseTile<T>& tile, const SoftWork& work, double* totals) {
   const T* x[4];
@@ -147,7 +147,7 @@ void add_members(const DenseTile<T>& tile, const SoftWork& work, double* totals)
   for (int r = 0; r < n; r++) add_rows<1>(x + r, weights + r, totals, tile.n_features);
 }
 
-/// Whether the rows of a tile are in so many clusters that it pays to convert them to doubles once.
+/// Whether rows have enough positive memberships that converting them to doubles first is faster.
 inline bool has_many_members(const SoftTask& task, std::int64_t first, int n) {
   const int n_clusters = task.centers.n_clusters;
   const double* memberships = task.memberships + first * n_clusters;

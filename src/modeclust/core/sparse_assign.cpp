@@ -6,7 +6,7 @@
 namespace modeclust {
 namespace {
 
-/// Calls `work` with CSR rows in the form that they have.
+/// Calls `work` with CSR rows of the right number and index type.
 template <class Work>
 MODECLUST_INLINE auto with_sparse_rows(const RowSource& source, Work work) {
   if (source.wide_indices) {
@@ -17,7 +17,7 @@ MODECLUST_INLINE auto with_sparse_rows(const RowSource& source, Work work) {
                             : work(CsrRows<double, std::int32_t>{source});
 }
 
-/// |x_i - c|^2 given |c|^2: differences where the row has numbers, and |c|^2 elsewhere.
+/// |x_i - c|^2 given |c|^2: differences for the stored features, and c_j^2 for the others.
 template <class Rows>
 double squared_distance(const Rows& rows, std::int64_t i, const double* c, double norm,
                         int n_features) {
@@ -43,7 +43,7 @@ double squared_distance(const Rows& rows, std::int64_t i, const double* c, doubl
   }
   double rest = norm - ((covered[0] + covered[1]) + (covered[2] + covered[3]));
   if (rest < 1e-2 * norm) {
-    // Too few digits are left of the difference: walk the gaps instead.
+    // Too few digits are left of the difference: sum over the other features instead.
     rest = 0.0;
     std::int64_t j = 0;
     for (e = begin; e < end; e++) {
@@ -84,7 +84,7 @@ void lay_out_columns(const Centers& centers, std::int64_t first, std::int64_t la
   }
 }
 
-/// Adds x_i . c to the scores of up to `n_vectors` vectors of slots, from slot `first` on.
+/// Adds x_i . c to the scores of up to `n_vectors` vectors of slots, starting with slot `first`.
 template <int n_vectors, class Rows>
 MODECLUST_INLINE void multiply_row(const Rows& rows, std::int64_t i, const Centers& centers,
                                    int first, float* scores) {
@@ -107,10 +107,10 @@ MODECLUST_INLINE void multiply_row(const Rows& rows, std::int64_t i, const Cente
 struct Nearest {
   int label;
   double lower;  // a lower bound on the squared distance to every other center
-  double upper;  // an upper bound on that to the own one
+  double upper;  // an upper bound on the squared distance to the own center
 };
 
-/// The nearest center by differences, of those with a score up to `limit`, or of all.
+/// The nearest of the centers with a score up to `limit`, or of all, by differences.
 template <class Rows>
 Nearest nearest_among(const Rows& rows, std::int64_t i, const Centers& centers, const float* scores,
                       double limit) {
@@ -166,7 +166,7 @@ Nearest nearest_center(const Rows& rows, std::int64_t i, const Centers& centers,
   const double best = static_cast<double>(ranked.best), second = static_cast<double>(ranked.second);
   if (!(second > best + margin) || !reliable) {
     Nearest found = nearest_among(rows, i, centers, reliable ? scores : nullptr, best + margin);
-    // Centers that were left out are farther than the limit of the scores.
+    // The scores of the other centers are above the limit.
     const double others = squared_length + best;
     if (reliable && others < found.lower) found.lower = others > 0.0 ? others : 0.0;
     return found;

@@ -1,39 +1,40 @@
 // Passes over CSR rows.
 //
-// Sums of CSR rows are dense, and one for each block of rows would cost more than the rows. So the
-// rows are sorted by label, and each cluster is summed by one thread: nothing has to be merged, and
-// its center stays in the cache while its rows are measured.
+// The sums of CSR rows are dense. Partial sums for each block would take longer than the rows
+// themselves. So the rows are sorted by label, and each cluster is summed by one thread. Nothing
+// has to be merged, and the center stays in the cache while distances to it are computed.
 #pragma once
 
 #include "assign.hpp"
 
 namespace modeclust {
 
-/// Some rows by their numbers.
+/// The indices of some rows.
 struct RowList {
   const std::int64_t* rows;
   std::int64_t n;
 };
 
-/// Working memory for the rows of a cluster: RowList by RowList of up to this many rows.
+/// The rows of a cluster are processed in lists of up to this many rows.
 constexpr int sparse_run = 256;
 
 struct SparseKernels {
-  /// Writes |x - c|^2 of some rows to their own centers, to squared[row].
+  /// Writes the squared distances of some rows to their own centers to squared[row].
   void (*own_distances)(const RowSource&, const Centers&, RowList, const std::int32_t* labels,
                         double* squared);
   /// Writes columns first to last - 1 of the centers to `columns` (D, n_slots).
   void (*lay_out_columns)(const Centers&, std::int64_t first, std::int64_t last, float* columns);
-  /// Gives some rows their nearest center and lower bound, and, where wanted, an upper bound.
+  /// Sets label and lower bound of some rows and, if there are any, their upper bounds.
   ///
-  /// squared[row] becomes -1 where the label changes, if `squared` is not null. `scores` has room
-  /// for n_slots numbers. Returns how many labels changed, and adds the lower bounds to lower_sum.
+  /// If `squared` is not null, squared[row] becomes -1 if the label changes. `scores` has space for
+  /// n_slots numbers. Adds the lower bounds to lower_sum; returns the number of labels that
+  /// changed.
   std::int64_t (*search)(const RowSource&, const Centers&, const RowState&, RowList, float* scores,
                          double* squared, double* lower_sum);
-  /// Weighs and sums the rows of cluster k; `memory` has room for 5 * (sparse_run + 16) doubles.
+  /// Weighs and sums the rows of cluster k; `memory` has space for 5 * (sparse_run + 16) doubles.
   void (*mode_cluster)(const ModePass&, int k, RowList, const double* squared, double* memory,
                        ModeSums&);
-  /// Adds rows of cluster k to its sums; a row r < 0 stands for row -1 - r, taken off.
+  /// Adds rows to the sums of cluster k; r < 0 means that row -1 - r is subtracted.
   void (*mean_cluster)(const MeanPass&, int k, RowList, MeanSums&);
 };
 

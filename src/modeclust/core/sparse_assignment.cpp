@@ -29,7 +29,7 @@ void Assignment::sort_rows() {
 }
 
 void Assignment::measure_rows(bool only_changed) {
-  // Runs of rows of one cluster each: its center stays in the cache.
+  // Each run has rows of one cluster, so that its center stays in the cache.
   std::vector<RowList> lists;
   const std::int64_t n = rows_->n_rows();
   std::vector<std::int64_t> changed;
@@ -57,7 +57,7 @@ std::int64_t Assignment::search_rows(const std::vector<std::int64_t>& pending,
   const std::int64_t D = rows_->n_features(), n_rows = std::max<std::int64_t>(rows_->n_rows(), 1);
   const int n_threads = rows_->threads_for(rows_->size());
   Centers centers = layout_.view();
-  // To lay out columns takes about as long as to measure this many rows by differences.
+  // Columns are laid out only if that takes less time than computing all distances by differences.
   const double length = std::max(rows_->size() / static_cast<double>(n_rows), 1.0);
   if (static_cast<double>(n) * length > 0.5 * static_cast<double>(D)) {
     const std::int64_t size = D * centers.n_slots, tile = 1024;
@@ -118,7 +118,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
       measure_rows(true);
     }
   }
-  // The largest clusters first, so that threads end together.
+  // The largest clusters first, so that all threads finish at about the same time.
   std::vector<int> clusters(K);
   for (int k = 0; k < K; k++) clusters[k] = k;
   std::stable_sort(clusters.begin(), clusters.end(),
@@ -196,7 +196,7 @@ void Assignment::run_sparse_mean_pass(const MeanPass& pass, MeanSums& total) {
     for (const std::int64_t i : pending) before.push_back(labels_[i]);
   }
   total.changed = search_rows(pending, pass.state, nullptr, &total.lower_sum);
-  // The rows that each cluster gains and loses, in their order.
+  // The rows that join and leave each cluster, in order.
   std::vector<std::vector<std::int64_t>> lists(K);
   if (pass.only_changes) {
     for (std::size_t p = 0; p < pending.size(); p++) {

@@ -1,8 +1,8 @@
 // Weighted sums of dense rows by cluster.
 //
-// The rows of a cluster are added in their order, so that sums have the same bits whatever was
-// known of the rows before. Sums are doubles; float32 rows of 64 features and more are multiplied
-// and added eight at a time in float32 first.
+// The rows of a cluster are added in order, so that sums have the same bits with and without
+// bounds. Sums are doubles. Float32 rows with 64 features or more are first multiplied and added in
+// float32, eight at a time.
 #pragma once
 
 #include "search.hpp"
@@ -10,10 +10,10 @@
 namespace modeclust {
 namespace {
 
-// From this many features on, rows are sorted by cluster before they are added.
+// Rows with at least this many features are sorted by cluster before they are added.
 constexpr int fewest_long_features = 64;
 
-/// Memory that is to be read next, prefetched bit by bit while sums are taken.
+/// Memory that will be read next, prefetched piece by piece while rows are summed.
 class Prefetch {
  public:
   Prefetch(const void* begin, std::int64_t bytes)
@@ -29,7 +29,7 @@ class Prefetch {
   const char* end_;
 };
 
-/// Adds weight x to a row of sums; with whole vectors of eight known at compile time, or -1.
+/// Adds weight x to a row of sums. The number of vectors of eight is a constant, or -1 if unknown.
 template <class T, int whole, int tail>
 MODECLUST_INLINE void add_short_row(const T* x, int n_features, double weight, double* totals) {
   using V = Vec<double, 8>;
@@ -64,7 +64,7 @@ void add_short_rows(const DenseTile<T>& tile, const std::int32_t* rows, int n,
   }
 }
 
-/// Adds rows of up to three features: one vector has the weighted row and, last, the weight.
+/// Adds rows of up to three features. One vector has the weighted row and, last, the weight.
 template <class T, int D>
 void add_tiny_rows(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
                    const double* weight, double* mass, double* totals, std::int64_t stride) {
@@ -94,8 +94,8 @@ MODECLUST_INLINE void add_vector(double* totals, Vec<T, lanes<T>> v) {
   }
 }
 
-/// Adds up to n = 8, 4, 2 or 1 long rows to one cluster: its sums are read and written once for
-/// all. Fewer rows than n are filled up with the first one, at weight 0.
+/// Adds up to n = 8, 4, 2 or 1 long rows to one cluster, whose sums are read and written once.
+/// Fewer rows than n are padded with the first row at weight 0.
 template <class T, int n>
 MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t* rows, int n_rows,
                                     const double* weight, double& mass, double* totals,
@@ -139,8 +139,7 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
   }
 }
 
-/// Adds the rows of a tile to the sums of their clusters, each times its weight; rows of weight 0
-/// are not read.
+/// Adds the weighted rows of a tile to the sums of their clusters. Rows of weight 0 are not read.
 template <class T>
 void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
               Workspace<T>& space, Prefetch prefetch, double* mass, double* totals) {

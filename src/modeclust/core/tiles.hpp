@@ -1,4 +1,4 @@
-// How rows are read: dense rows tile by tile, CSR rows in place.
+// Reading rows: dense rows in tiles, CSR rows in place.
 #pragma once
 
 #include "rows.hpp"
@@ -7,11 +7,11 @@
 namespace modeclust {
 namespace {
 
-/// Some dense rows, one after the other.
+/// Some consecutive dense rows.
 template <class T>
 struct DenseTile {
   const T* data;
-  std::int64_t stride;  // from row to row, in numbers
+  std::int64_t stride;  // distance between rows, in numbers
   int n_features;
   const T* row(std::int64_t m) const { return data + m * stride; }
 };
@@ -61,7 +61,7 @@ MODECLUST_INLINE void convert_row(const RowSource& source, const char* from, T* 
   }
 }
 
-/// Writes row i in the type that it is worked on.
+/// Writes row i in the type in which rows are processed.
 template <class T>
 void read_row(const RowSource& source, std::int64_t i, T* out) {
   const char* from = source.data + i * source.row_stride;
@@ -93,14 +93,14 @@ void read_row(const RowSource& source, std::int64_t i, T* out) {
   }
 }
 
-/// Dense rows that are worked on in type T.
+/// Dense rows that are processed in type T.
 template <class T>
 struct DenseRows {
   using Number = T;
   static constexpr bool is_sparse = false;
   const RowSource& source;
 
-  /// Whether rows are read where they are.
+  /// Whether rows are read in place.
   bool in_place() const {
     return (source.n_features == 1 || source.column_stride == sizeof(T)) && !source.offset &&
            source.scale == 1.0 && !source.swapped &&
@@ -109,7 +109,7 @@ struct DenseRows {
            reinterpret_cast<std::uintptr_t>(source.data) % sizeof(T) == 0;
   }
 
-  /// Rows first, first + 1, ...; `buffer` (n, D) is for rows that must be converted.
+  /// The rows first to first + n - 1. `buffer` (n, D) is used if they must be converted.
   DenseTile<T> tile(std::int64_t first, int n, T* buffer) const {
     if (in_place()) {
       return {reinterpret_cast<const T*>(source.data + first * source.row_stride),
@@ -136,7 +136,7 @@ struct CsrRows {
   std::int64_t end(std::int64_t i) const { return source.indptr[i + 1]; }
 };
 
-/// Calls `work` with the rows in the form that they have.
+/// Calls `work` with rows of the right layout, number type and index type.
 template <class Work>
 MODECLUST_INLINE auto with_rows(const RowSource& source, Work work) {
   if (!source.is_sparse()) {

@@ -9,7 +9,7 @@
 /// The name of a table in the variant that is being compiled.
 #define MODECLUST_TABLE(name) MODECLUST_JOIN(name, MODECLUST_VARIANT)
 
-// Declares the tables of a kind.
+// Declares the tables of one kind of kernel, one for each variant.
 #if defined(__x86_64__)
 #define MODECLUST_DECLARE_TABLES(Type, name) \
   extern const Type name##_baseline, name##_avx2, name##_avx512;
@@ -19,7 +19,7 @@
 #define MODECLUST_DECLARE_TABLES(Type, name) extern const Type name##_baseline;
 #endif
 
-// The table of the variant that is in use; only in the module.
+// The table of the variant in use; only for files of the module, not for kernels.
 #if defined(__x86_64__)
 #define MODECLUST_CHOOSE_TABLE(name)             \
   (simd_in_use() == Simd::avx512 ? name##_avx512 \

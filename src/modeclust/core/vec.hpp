@@ -1,12 +1,12 @@
-// Vectors of a fixed number of lanes, whatever the registers of the machine are.
+// Vectors with a fixed number of lanes, independent of the registers of the machine.
 //
-// A vector is one register, or a pair of vectors of half the lanes. Every operation is rounded on
-// its own (-ffp-contract=off), and sums over lanes are taken in a fixed tree. So each instruction
-// set gives the same bits. Only `fused_multiply_add` may round differently: it serves scores that
-// choose candidates under a margin for rounding, and nothing else.
+// A vector is one register, or a pair of vectors with half the lanes. Every operation is rounded
+// separately (-ffp-contract=off), and lanes are summed in a fixed tree. So every instruction set
+// gives the same bits. Only `fused_multiply_add` may round differently. Use it only for scores that
+// select candidates with a margin for rounding.
 //
-// Everything here has internal linkage: a function that the linker took from a file compiled for
-// AVX-512 would crash older machines.
+// Everything here has internal linkage. Otherwise the linker could choose a function compiled for
+// AVX-512, which would crash older machines.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int register_bytes = MODECLUST_REGISTER_BYTES;
 
-/// Lanes of a vector of 64 bytes.
+/// Number of lanes of a vector of 64 bytes.
 template <class T>
 constexpr int lanes = 64 / static_cast<int>(sizeof(T));
 
@@ -71,7 +71,7 @@ struct Vec<T, L, true> {
   static MODECLUST_INLINE Vec splat(T x) { return {x - Register{}}; }
   static MODECLUST_INLINE Vec zero() { return {Register{}}; }
 
-  /// The first n numbers and zeros after them; reads nothing beyond.
+  /// The first n numbers, padded with zeros; reads only n numbers.
   static MODECLUST_INLINE Vec load_first(const T* p, int n) {
     if (n <= 0) return zero();
     if (n >= L) return load(p);
@@ -108,7 +108,7 @@ struct Vec<T, L, true> {
   friend MODECLUST_INLINE Mask operator<(Vec a, Vec b) {
     return {(typename Mask::Register)(a.r < b.r)};
   }
-  /// a where the mask is set, else b.
+  /// In each lane, a if the mask is set, else b.
   static MODECLUST_INLINE Vec select(Mask mask, Vec a, Vec b) {
     using Bits = typename Mask::Register;
     return {(Register)(((Bits)a.r & mask.r) | ((Bits)b.r & ~mask.r))};
@@ -153,7 +153,7 @@ MODECLUST_INLINE V vector_of(double a, double b, double c, double d) {
   }
 }
 
-/// b where it is smaller, else a; in one instruction, which compilers don't see in a selection.
+/// In each lane, b if it is smaller, else a. One instruction, which compilers do not find.
 template <class T, int L>
 MODECLUST_INLINE Vec<T, L> min(Vec<T, L> a, Vec<T, L> b) {
   if constexpr (L * static_cast<int>(sizeof(T)) > register_bytes) {
@@ -181,7 +181,7 @@ MODECLUST_INLINE Vec<T, L> min(Vec<T, L> a, Vec<T, L> b) {
   }
 }
 
-/// b where it is larger, else a.
+/// In each lane, b if it is larger, else a.
 template <class T, int L>
 MODECLUST_INLINE Vec<T, L> max(Vec<T, L> a, Vec<T, L> b) {
   if constexpr (L * static_cast<int>(sizeof(T)) > register_bytes) {
@@ -209,7 +209,7 @@ MODECLUST_INLINE Vec<T, L> max(Vec<T, L> a, Vec<T, L> b) {
   }
 }
 
-/// a b + c in one rounding where the machine has it, else in two. For scores only.
+/// a b + c, with one rounding if the machine has this instruction, else with two. Only for scores.
 template <class T, int L>
 MODECLUST_INLINE Vec<T, L> fused_multiply_add(Vec<T, L> a, Vec<T, L> b, Vec<T, L> c) {
   if constexpr (L * static_cast<int>(sizeof(T)) > register_bytes) {
@@ -258,7 +258,7 @@ MODECLUST_INLINE Vec<T, L / 2> high_half(Vec<T, L> v) {
   }
 }
 
-/// One bit for each lane whose mask is set.
+/// One bit for each lane, which is set if the mask is set.
 template <int L>
 MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
   if constexpr (L * 8 > register_bytes) {
@@ -279,7 +279,7 @@ MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
   }
 }
 
-/// The sum of all lanes: the upper half is added to the lower one until one lane is left.
+/// The sum of all lanes: the upper half is added to the lower half until one lane is left.
 template <class T, int L>
 MODECLUST_INLINE T sum_of_lanes(Vec<T, L> v) {
   if constexpr (L > 2) {
@@ -289,7 +289,7 @@ MODECLUST_INLINE T sum_of_lanes(Vec<T, L> v) {
   }
 }
 
-/// The sums of the lanes of four vectors, each in the tree of `sum_of_lanes`.
+/// The sums of the lanes of four vectors, each in the same order as in `sum_of_lanes`.
 template <class T, int L>
 MODECLUST_INLINE void sums_of_lanes(Vec<T, L> a, Vec<T, L> b, Vec<T, L> c, Vec<T, L> d, T* out) {
   if constexpr (L * static_cast<int>(sizeof(T)) > 16) {

@@ -9,35 +9,35 @@ namespace {
 
 using Doubles = Vec<double, 8>;
 
-/// Some rows, one after the other, whose distances to their own centers are known.
+/// Some consecutive rows with known distances to their own centers.
 struct WeighedRows {
-  std::int64_t first;  // the number of the first row
+  std::int64_t first;  // the index of the first row
   int n;
   const std::int32_t* labels;  // (n,)
-  const double* squared;       // (n + 8,) distances; what is beyond n is finite
+  const double* squared;       // (n + 8,) distances; finite beyond n
   double* t;                   // (n + 8,) OUT
   double* weight;              // (n + 8,) OUT, 0 beyond n
 };
 
-/// Eight numbers from place m on; zeros beyond n.
+/// Eight numbers, starting at index m; zeros beyond n.
 MODECLUST_INLINE Doubles load_within(const double* values, int m, int n) {
   return m + 8 <= n ? Doubles::load(values + m) : Doubles::load_first(values + m, n - m);
 }
 
-/// Ones in the first n lanes from place m on, or sample weights.
+/// Eight sample weights, starting at index m, which are 1 if q is null; zeros beyond n.
 MODECLUST_INLINE Doubles sample_weights(const double* q, int m, int n) {
   constexpr double ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
   return q ? load_within(q, m, n) : Doubles::load_first(ones, n - m);
 }
 
-/// exp(-t / 2) of eight numbers t >= 0; 0 from 1400 on.
+/// exp(-t / 2) of eight numbers t >= 0; 0 for t >= 1400.
 MODECLUST_INLINE Doubles exp_of_minus_half(Doubles t) {
   const Doubles limit = Doubles::splat(1400.0);
   const Doubles value = exp_in_range(Doubles::splat(-0.5) * min(t, limit));
   return Doubles::select(t < limit, value, Doubles::zero());
 }
 
-/// Brings the sums of cluster k to the reference t.
+/// Makes t the reference of cluster k, and rescales its sums.
 MODECLUST_INLINE void set_reference(KernelName kernel, double t, int k, std::int64_t n_features,
                                     ModeSums& sums) {
   if (has_compact_support(kernel)) t = 0.0;
@@ -50,7 +50,7 @@ MODECLUST_INLINE void set_reference(KernelName kernel, double t, int k, std::int
   sums.reference[k] = t;
 }
 
-/// Takes the objective at another bandwidth, and notes which clusters the kernel reaches there.
+/// Adds the objective at the bandwidth `also_at`, and sets which clusters the kernel reaches there.
 inline void measure_also(const ModePass& pass, const WeighedRows& rows, const double* q,
                          const double* precision, ModeSums& sums) {
   Doubles objective = Doubles::zero();
@@ -73,9 +73,9 @@ inline void measure_also(const ModePass& pass, const WeighedRows& rows, const do
   sums.also_objective += pass.kernel == KernelName::gaussian ? sum_of_lanes(objective) : scalar;
 }
 
-/// Turns the references of some rows, in `weight`, into their weights.
+/// Replaces the references of some rows, in `weight`, by their weights.
 ///
-/// Returns the objective, but for Gaussian kernels without scales (see `add_objective`).
+/// Returns the objective, or 0 if `add_objective` computes it.
 inline double weigh_rows(const ModePass& pass, int n, const double* q, const double* precision,
                          const double* t, double* weight) {
   double objective = 0.0;
@@ -84,14 +84,14 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
   } else if (pass.kernel == KernelName::gaussian) {
     if (precision) {
       for (int m = 0; m < n; m++) {
-        // Far below the smallest number, t itself is needed: both factors may underflow.
+        // From t itself: the factors relative to the reference may underflow.
         objective += (q ? q[m] : 1.0) * exp_of_minus_half(t[m]);
       }
     }
     const Doubles lowest = Doubles::splat(-largest_rise),
                   negligible = Doubles::splat(pass.negligible);
     for (int m = 0; m < n; m += 8) {
-      // A row without weight may be nearer by any amount.
+      // A row of weight 0 may be nearer by any amount.
       const Doubles excess =
           min(max(load_within(t, m, n) - load_within(weight, m, n), lowest), negligible);
       const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess) * sample_weights(q, m, n);
@@ -101,7 +101,7 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
     for (int m = 0; m < n; m++) {
       const double w = q ? q[m] : 1.0;
       objective += w * kernel_value(pass.kernel, t[m]);
-      // Without weight, not even next to a cluster that has none yet.
+      // A row of weight 0 gets 0 even if the reference of its cluster is still infinite.
       weight[m] = w > 0.0 ? w * relative_weight(pass.kernel, t[m], weight[m]) : 0.0;
     }
     for (int m = n; m < n + 8; m++) weight[m] = 0.0;
@@ -112,7 +112,7 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
   return objective;
 }
 
-/// Writes the weights of a tile's rows; adds what they leave besides weighted sums.
+/// Writes the weights of the rows of a tile, and adds to all sums except mass and totals.
 inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums) {
   const int n = rows.n;
   const double* q = pass.weights.weight ? pass.weights.weight + rows.first : nullptr;
@@ -136,7 +136,7 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
     sums.counts[k]++;
     rows.weight[m] = sums.reference[k];
     const bool nearer = rows.squared[m] < sums.nearest_distance[k];
-    // Without scales, no row but a nearer one can lower the reference.
+    // Without scales, only a nearer row can lower the reference.
     if (nearer || (precision && rows.t[m] < sums.reference[k])) [[unlikely]] {
       if (q && !(q[m] > 0.0)) continue;
       if (nearer) {
@@ -156,7 +156,7 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
   sums.objective += weigh_rows(pass, n, q, precision, rows.t, rows.weight);
 }
 
-/// Adds the objective that follows from the sums of all rows of a block.
+/// Adds the objective of a block if it can be computed from its sums.
 inline void add_objective(const ModePass& pass, ModeSums& sums) {
   if (pass.inverse_squared_bandwidth == 0.0) {
     sums.objective += sums.weight;

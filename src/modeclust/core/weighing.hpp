@@ -1,4 +1,4 @@
-// The weights of 32 rows at one point, relative to a reference: rows are in lanes.
+// The weights of 32 rows at one point, relative to a reference. The lanes are rows.
 #pragma once
 
 #include "kernel_functions.hpp"
@@ -14,20 +14,20 @@ constexpr double infinity = __builtin_inf();
 constexpr int leaf_size = 32;
 constexpr int leaf_vectors = leaf_size / 8;
 
-/// The weights of a leaf's rows. Null stands for 1.
+/// The sample weights and precisions of the rows of a leaf. Null means 1.
 struct LeafWeights {
-  const double* weight = nullptr;     // (32,) sample weights; 0 for rows that are missing
+  const double* weight = nullptr;     // (32,) sample weights; 0 for missing rows
   const double* precision = nullptr;  // (32,)
 };
 
-/// The sums at one point. Lanes are added up at the end.
+/// The sums at one point. The lanes are summed at the end.
 struct PointSums {
   double reference = infinity;
-  double smallest = infinity;  // the smallest t of a row with weight
-  double density = 0.0;        // of what was summed at earlier references
+  double smallest = infinity;  // the smallest t of a row of positive weight
+  double density = 0.0;        // of the rows that were summed at earlier references
   bool has_mass = false;
-  Doubles mass = Doubles::zero();    // sum of weights over that of the reference
-  Doubles values = Doubles::zero();  // sum of q G(t); gaussian: over G(reference)
+  Doubles mass = Doubles::zero();    // sum of weights, relative to g(reference)
+  Doubles values = Doubles::zero();  // sum of q G(t); relative to G(reference) if gaussian
 };
 
 template <int L>
@@ -67,7 +67,7 @@ MODECLUST_INLINE Doubles kernel_values_of(Doubles t) {
   }
 }
 
-/// Makes t the reference of the sums, and brings these and the n vectors of totals to it.
+/// Makes t the reference, and rescales the sums and the n vectors of totals.
 template <KernelName kernel>
 void refer(double t, PointSums& sums, Doubles* totals, std::int64_t n) {
   if (has_compact_support(kernel)) t = 0.0;
@@ -83,10 +83,10 @@ void refer(double t, PointSums& sums, Doubles* totals, std::int64_t n) {
   sums.reference = t;
 }
 
-/// Writes the weights of a leaf's rows at a point, given t, and adds them to the mass.
+/// Writes the weights of the rows of a leaf at a point, given t, and adds them to the mass.
 ///
-/// Returns false, and writes nothing, where no row of the leaf has any: rows without support, or
-/// with t above that of the reference by `negligible`. At most 600, so that exp goes as far.
+/// If no row of the leaf has weight, returns false and writes nothing: all rows are outside of the
+/// support, or t exceeds the reference by `negligible`. It is at most 600, the limit of exp.
 template <KernelName kernel, bool is_weighted>
 MODECLUST_INLINE bool weigh(const Doubles* t, LeafWeights leaf, double negligible, PointSums& sums,
                             Doubles* totals, std::int64_t n_totals, Doubles* weights) {
@@ -113,9 +113,9 @@ MODECLUST_INLINE bool weigh(const Doubles* t, LeafWeights leaf, double negligibl
   for (int v = 0; v < leaf_vectors; v++) {
     if constexpr (kernel == KernelName::gaussian) {
       Doubles excess = t[v] - Doubles::splat(sums.reference);
-      // A row without weight may be nearer by any amount.
+      // A row of weight 0 may be nearer by any amount.
       if constexpr (is_weighted) excess = max(excess, Doubles::splat(-largest_rise));
-      // Where t is beyond what exp takes, its value is not used.
+      // If t is beyond the range of exp, the value is not used.
       const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess);
       values[v] = weights[v] = Doubles::select(excess < Doubles::splat(negligible), value, zero);
     } else if constexpr (kernel == KernelName::cauchy) {

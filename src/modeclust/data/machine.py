@@ -1,17 +1,17 @@
-"""How much memory there is, and how much of it data may take."""
+"""The available memory, and the share of it that data may take."""
 
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-# Numbers beyond this share of memory are streamed: to read them takes up to three times as much.
+# Data above this share of memory are streamed: reading them takes up to three times their size.
 SHARE_TO_READ = 0.25
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def memory() -> int:
-    """Return the bytes of memory that this process may use: by machine, container and limits."""
+    """Return the bytes of memory that machine, container and limits allow this process."""
     return min(_limits(), default=2**63)
 
 
@@ -31,7 +31,7 @@ def _limits() -> Iterator[int]:
 
 
 def _group_files() -> Iterator[Path]:
-    """Yield the files in which Linux has the limits of the control groups of this process."""
+    """Yield the files with the memory limits of the control groups of this process, on Linux."""
     yield CONTROL_GROUPS / "memory" / "memory.limit_in_bytes"
     with suppress(OSError):
         group = Path("/proc/self/cgroup").read_text().rpartition("0::")[2].strip()
@@ -40,5 +40,5 @@ def _group_files() -> Iterator[Path]:
 
 
 def exceeds_share(n_bytes: int) -> bool:
-    """Return whether numbers are too many to be read at once."""
+    """Return whether data of this size are too large to be read at once."""
     return n_bytes > SHARE_TO_READ * memory()

@@ -30,7 +30,7 @@ class MeanSums:
         )
 
     def merge(self, other: Self) -> None:
-        """Add the sums of other rows, or the changes of these."""
+        """Add the sums of other rows, or changes of these sums."""
         self.mass += other.mass
         self.totals += other.totals
         self.counts += other.counts
@@ -45,10 +45,10 @@ class MeanSums:
 
 @dataclass(frozen=True)
 class MeanPass:
-    """Assign each row to its nearest center, and sum what that changes.
+    """Assign each row to its nearest center, and sum the changes.
 
-    Rows that took part in the pass with the centers `after` are added to their new cluster and
-    taken from the old one where their label changes. All other rows are added.
+    If the last pass over a row had the centers `after`, the row is added to its new cluster and
+    subtracted from its old one if its label changes. All other rows are added.
     """
 
     centers: npt.NDArray[np.float64]  # (K, D)
@@ -56,7 +56,7 @@ class MeanPass:
     assigns: ClassVar[bool] = True
 
     def run(self, rows: _core.Rows) -> MeanSums:
-        """Run the pass over some rows, and bring their labels up to date."""
+        """Run the pass over some rows, and update their labels."""
         return MeanSums(*rows.mean_pass(self.centers, self.after))
 
 
@@ -86,7 +86,7 @@ class FarthestPass:
     n_wanted: int
 
     def run(self, rows: _core.Rows) -> Farthest:
-        """Return the farthest of some rows, by the labels that they have."""
+        """Return the farthest of some rows, by their current labels."""
         if not rows.has_labels:
             raise RuntimeError("The rows have no labels yet: a pass that assigns must come first.")
         distances = _core.own_distances(rows, self.centers, rows.labels)

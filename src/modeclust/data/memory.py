@@ -40,13 +40,13 @@ class MemoryDataset:
     weight : ndarray of shape (n_rows,), optional
         Sample weights q >= 0; 1 by default.
     scale : ndarray of shape (n_rows,), optional
-        Local scales s > 0; 1 by default. `set_scale` gives them later.
+        Local scales s > 0; 1 by default. `set_scale` can set them later.
     n_clusters : int, default=1
         Number of centers of the passes; it determines the block size.
     n_jobs : int, optional
         Number of threads, as in the estimators.
     n_threads : int, optional
-        The same as a positive number.
+        Number of threads as a positive number, instead of `n_jobs`.
     first_row : int, default=0
         Index of the first row, if these rows are a part of a larger dataset.
     """
@@ -148,7 +148,7 @@ class MemoryDataset:
         present = self._present()
         if n_rows >= len(present):
             return present
-        # Takes memory only for the rows that are drawn.
+        # This takes memory only for the rows that are drawn.
         drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
         return np.asarray(present[np.sort(drawn)])
 
@@ -159,12 +159,12 @@ class MemoryDataset:
     def distinct(self) -> Sample:
         """Return each distinct row once, with the total weight of its copies.
 
-        It reads all rows but copies few. Use it where a sample has too few distinct rows.
+        It reads all rows but copies few. Use it if a sample has too few distinct rows.
         """
         keys = row_keys(self.rows)
         present = self._present()
         _, first, kind = np.unique(keys[present], return_index=True, return_inverse=True)
-        # A few rows may share the key of another row without being equal to it.
+        # Different rows may have equal keys.
         others = [
             present[rows][~equal_rows(self.X[present[rows]], self.X[present[first[kind[rows]]]])]
             for rows in np.array_split(np.arange(len(present)), -(-len(present) // 4096))
@@ -285,12 +285,12 @@ def weight_spread(weight: Doubles, inverse_squared_scale: Doubles) -> float:
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads that `n_jobs` stands for.
 
-    None means every core, or ``OMP_NUM_THREADS`` where it is set, as for scikit-learn's
-    `KMeans`; this keeps nested parallelism (a grid search in processes) from taking more
-    than its share. -1 means every core, -2 all but one.
+    None means every core, or ``OMP_NUM_THREADS`` if it is set, as in scikit-learn's
+    `KMeans`. This limits nested parallelism, such as a grid search in processes. -1 means every
+    core, -2 all but one.
     """
     if n_jobs is None:
-        # OpenMP takes a list, one number for each level of nesting.
+        # It may be a list, with one number for each level of nesting.
         wanted = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
         return int(wanted) if wanted.isdecimal() and int(wanted) > 0 else int(joblib.cpu_count())
     return int(joblib.effective_n_jobs(n_jobs))

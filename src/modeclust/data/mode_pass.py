@@ -19,11 +19,11 @@ class ModeSums:
     """
 
     kernel: int
-    reference: npt.NDArray[np.float64]  # (K,) about the smallest t; inf with no row
+    reference: npt.NDArray[np.float64]  # (K,) about the smallest t; inf without rows
     mass: npt.NDArray[np.float64]  # (K,) sum of weights
     totals: npt.NDArray[np.float64]  # (K, D) sum of weight x
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
-    nearest: npt.NDArray[np.int64]  # (K,) the row nearest to the center, -1 with none
+    nearest: npt.NDArray[np.int64]  # (K,) the row nearest to the center; -1 without rows
     nearest_distance: npt.NDArray[np.float64]  # (K,) its squared distance
     reached_at_previous: npt.NDArray[np.bool_]  # (K,) whether a row is in the support
     objective_at_previous: float = 0.0  # sum of q G(t) at the previous bandwidth
@@ -48,7 +48,7 @@ class ModeSums:
         )
 
     def mean_objective(self, *, at_previous: bool = False) -> float:
-        """Return the objective over the sum of q: at most 1, which rounding could exceed."""
+        """Return the objective divided by the sum of q; at most 1, even with rounding errors."""
         objective = self.objective_at_previous if at_previous else self.objective
         return float(min(objective / self.weight, 1.0))
 
@@ -97,7 +97,7 @@ class ModePass:
         return self.reassign
 
     def run(self, rows: _core.Rows) -> ModeSums:
-        """Run the pass over some rows, and bring their labels up to date."""
+        """Run the pass over some rows, and update their labels."""
         previous = self.inverse_squared_previous
         return ModeSums(
             self.kernel,

@@ -1,4 +1,4 @@
-"""How rows are read: which kind they are, and how the compiled core takes them."""
+"""Reading rows, and passing them to the compiled core."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -47,8 +47,8 @@ def row_slices(n_rows: int) -> Iterator[slice]:
 def core_rows(X: Any, **options: Any) -> _core.Rows:
     """Return dense or CSR rows for the core, which reads them in place.
 
-    Dense rows may have any number type, byte order and strides, and may be memory-mapped: what is
-    not float32 or float64 in C order is converted in small tiles when it is read.
+    Dense rows may have any number type, byte order and strides, and may be memory-mapped. Rows that
+    are not float32 or float64 in C order are converted in small tiles when they are read.
     """
     if is_sparse(X):
         data = np.asarray(X.data, dtype=working_dtype(X.dtype))

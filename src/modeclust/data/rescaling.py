@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from modeclust.data.reading import core_rows, is_sparse, working_dtype
 
-# With an offset this many times the spread, a squared distance loses six digits.
+# If the offset is this many times the spread, squared distances lose six digits.
 LARGEST_OFFSET = 1e3
-# Between these, products of float32 rows and bounds in float32 do not overflow.
+# Between these scales, products of float32 rows and bounds in float32 do not overflow.
 SMALLEST_SCALE, LARGEST_SCALE = 1e-12, 1e12
 
 
@@ -45,7 +45,7 @@ class Rescaling:
         reach = float(np.max(highest / 2 - lowest / 2))
         _check_diagonal(highest / 2 - lowest / 2, reach, working_dtype(dtype))
         if are_sparse:
-            return cls(scale=_safe_scale(largest))  # a shift would fill its zeros
+            return cls(scale=_safe_scale(largest))  # an offset would make the rows dense
         if reach == 0 or largest / LARGEST_OFFSET <= reach:
             return cls(scale=_safe_scale(largest))
         middle = (lowest / 2 + highest / 2).astype(working_dtype(dtype)).astype(np.float64)
@@ -81,13 +81,13 @@ class Rescaling:
         lowest, highest = limits
         if np.any((internal >= highest) & np.isfinite(bandwidth)):
             raise ValueError(
-                f"bandwidth={bandwidth!r} is too large for rows as small as these; pass one nearer "
-                "to the distances between them, or np.inf to KModes for K-means."
+                f"bandwidth={bandwidth!r} is too large for these rows; pass a bandwidth closer to "
+                "the distances between them, or np.inf to KModes for K-means."
             )
         if np.any(internal <= lowest):
             raise ValueError(
-                f"bandwidth={bandwidth!r} is too small for rows as large as these; pass one nearer "
-                "to the distances between them."
+                f"bandwidth={bandwidth!r} is too small for these rows; pass a bandwidth closer to "
+                "the distances between them."
             )
         return internal
 
@@ -118,7 +118,7 @@ def is_mapped(X: Any) -> bool:
 
 
 def _check_diagonal(half: npt.NDArray[np.float64], reach: float, dtype: np.dtype[Any]) -> None:
-    """Refuse rows whose distances overflow; `half` is half their range in each column."""
+    """Raise an error if distances overflow; `half` is half the range of each column."""
     largest = np.finfo(dtype).max
     if reach > 0 and reach > largest / (2 * np.linalg.norm(half / reach)):
         raise ValueError(

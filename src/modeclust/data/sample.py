@@ -47,7 +47,7 @@ class Sample(NamedTuple):
     def _repeats(
         self, order: npt.NDArray[np.int64], alike: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.bool_]:
-        """Return which rows, in this order, are equal to the next one; only `alike` ones can."""
+        """Return which rows, in this order, equal the row before; only `alike` rows can."""
         repeats = np.zeros(len(alike), dtype=np.bool_)
         indices = np.flatnonzero(alike)
         repeats[indices] = equal_rows(self.X[order[indices + 1]], self.X[order[indices]])
@@ -55,7 +55,7 @@ class Sample(NamedTuple):
 
 
 def _take_in_place(X: Floats, rows: npt.NDArray[np.int64]) -> Floats:
-    """Return some rows of `X` in its own memory: a copy would take as much once more."""
+    """Return some rows of `X` in its own memory, to avoid a copy."""
     for first in range(0, X.shape[1], 64):
         columns = slice(first, first + 64)
         X[: len(rows), columns] = X[rows, columns]
@@ -74,7 +74,7 @@ def equal_rows(X: Any, Y: Any) -> npt.NDArray[np.bool_]:
 def row_keys(rows: _core.Rows) -> npt.NDArray[np.float64]:
     """Return a number for each row: equal for equal rows, dense or CSR.
 
-    It is the product of the row with a fixed vector of random numbers. So different rows differ in
-    it, and its order stays the same where all rows are shifted or scaled.
+    The number is the product of the row with a fixed random vector. So different rows almost always
+    have different numbers, and the order stays the same if all rows are shifted or scaled.
     """
     return rows.keys(np.random.RandomState(0).uniform(0.5, 1.5, rows.n_features))

@@ -15,8 +15,8 @@ Doubles = npt.NDArray[np.float64]
 class SoftPass:
     """Sum the weight of each row at every center, times its membership.
 
-    The sums are those of a mode pass of rows that are in cluster k with the weight q z_k. Rows
-    of membership 0 are not read.
+    The sums are those of a mode pass in which a row is in each cluster k with the weight q z_k.
+    Rows with membership 0 are not read.
     """
 
     centers: Doubles  # (K, D)
@@ -50,7 +50,7 @@ class SoftPass:
 
 @dataclass
 class Nothing:
-    """The result of a pass that writes all it finds to an array."""
+    """The result of a pass that writes to an array."""
 
     def merge(self, other: "Nothing") -> None:
         """Do nothing."""

@@ -20,7 +20,7 @@ LARGEST_SCALE_RATIO = 1e50
 SYMMETRY_TOLERANCE = 1e-10
 # Centers are almost 0 if they are smaller than the bandwidth by this factor.
 VANISHING = 1e100
-# Limits of numbers that are multiplied and summed.
+# Limits of the largest weight and affinity, so that products and sums do not overflow.
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
@@ -60,7 +60,7 @@ def check_rows(
         "ensure_min_samples": min_rows,
     }
     _check_no_times(X)
-    # The check for NaN adds all numbers, and the sum of huge ones is not a number.
+    # The check for NaN sums all numbers. The sum of huge numbers overflows.
     with np.errstate(invalid="ignore"), _naming_column(X):
         if estimator is None:
             checked = check_array(X, input_name="X", **options)
@@ -83,7 +83,7 @@ def _columns(X: Any) -> Iterator[tuple[Any, Any]]:
 def _check_no_times(X: Any) -> None:
     """Raise an error for dates and times, which NumPy would convert to ticks since 1970."""
     for name, column in _columns(X):
-        # The type of a polars column is known by its values.
+        # The dtype of a polars column has no `kind`.
         kind = getattr(column.dtype, "kind", None) or np.asarray(column.head(1)).dtype.kind
         if kind in "mM":
             raise _not_numbers(name, "it holds dates or times")
@@ -227,14 +227,14 @@ def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles
     if not 1 / LARGEST_SCALE_RATIO <= relative.min() <= relative.max() <= LARGEST_SCALE_RATIO:
         raise ValueError(
             f"sample_scale must not differ by more than a factor of {LARGEST_SCALE_RATIO:g} from "
-            f"that of the first batch, {unit:g} on average, got values from "
-            f"{1.0 if scales is None else scales.min()} on; pass it for every batch or for none."
+            f"the mean of the first batch, {unit:g}, got a lowest value of "
+            f"{1.0 if scales is None else scales.min()}; pass it for every batch or for none."
         )
     return relative
 
 
 def original_rows(X: Any) -> Any:
-    """Return checked rows as the user passed them: a Dask array in place of its chunks."""
+    """Return checked rows as the user passed them: the Dask array of `Chunks`."""
     return X.X if isinstance(X, Chunks) else X
 
 
@@ -244,9 +244,9 @@ def rescaling_for(X: Any, n_threads: int) -> Rescaling:
 
 
 def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) -> Rescaling:
-    """Return the rescaling for new rows, by the centers, so that no outlier changes it.
+    """Return the rescaling for new rows, by the centers, so that outliers do not change it.
 
-    If the centers are almost 0, and so have no scale, it is the rescaling for the rows.
+    If the centers are almost 0, they have no scale, and the rescaling depends on the rows.
     """
     are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else is_sparse(X)
     rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
@@ -257,7 +257,7 @@ def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) ->
 
 
 def check_store_labels(store_labels: bool | str, X: Any) -> None:
-    """Raise an error if the labels of chunks are to be stored along a path."""
+    """Raise an error if labels are to be stored along the path of a Dask collection."""
     if isinstance(X, Chunks) and store_labels not in ("auto", False):
         raise ValueError(
             "store_labels=True needs data in memory: the labels of a Dask collection are not "

@@ -53,7 +53,7 @@ class Checkpoint(FitObserver):
 
     @classmethod
     def of(cls, estimator: Any) -> Self | None:
-        """Return the checkpoint of an estimator, if it has one; it must not be of another fit."""
+        """Return the checkpoint of an estimator, or None; an error if it belongs to another fit."""
         if estimator.checkpoint is None:
             return None
         checkpoint = cls(estimator.checkpoint, keep=estimator.keep_checkpoint)
@@ -75,7 +75,7 @@ class Checkpoint(FitObserver):
         return self._rng
 
     def resume(self, problem: Problem) -> None:
-        """Set the target that was found; raise an error if the data differ."""
+        """Set the target of the saved fit; raise an error if the data differ."""
         self._facts |= describe_data(problem)
         self._contents = digest_data(problem)
         if self._found is not None:
@@ -86,9 +86,9 @@ class Checkpoint(FitObserver):
             self.target = self._found.target
 
     def restore(self, progress: Progress, n_init: int) -> None:
-        """Restore the progress that was found.
+        """Restore the progress of the saved fit.
 
-        The generator gets its state only now: what the fit did before draws the same rows again.
+        The generator gets its saved state only now: the steps before draw the same rows again.
         """
         found, record = self._found, progress.record
         if found is None:
@@ -107,11 +107,11 @@ class Checkpoint(FitObserver):
 
     @property
     def resumed_from(self) -> str | None:
-        """The file that was found, and how far its fit had come."""
+        """The file of the saved fit, and its progress."""
         return None if self._found is None else f"{self._name}: {self._found.progress}"
 
     def begin_stage(self, name: str, n_steps: int, progress: Progress) -> None:
-        """Save the target bandwidth before K-means: its choice may have taken long."""
+        """Save the target bandwidth before K-means: choosing it may have taken long."""
         if name == "k-means":
             self.write(progress)
 
@@ -154,7 +154,7 @@ class Checkpoint(FitObserver):
                 self._warn(f"be written, and the fit continues: {error}.")
 
     def end_fit(self) -> None:
-        """Remove the files of killed fits, and the file of this one unless it is to be kept."""
+        """Remove incomplete files of killed fits, and the file of this fit unless it is kept."""
         try:
             remove_parts(self.file)
             if not self._keep:
@@ -163,7 +163,7 @@ class Checkpoint(FitObserver):
             self._warn(f"be removed: {error}.")
 
     def _set_generator(self, part: str) -> None:
-        """Set the generator to a state that was found."""
+        """Set the generator to a state of the saved fit."""
         try:
             set_generator(self._rng, getattr(self._found, part))
         except ValueError:
@@ -183,7 +183,7 @@ class Checkpoint(FitObserver):
             for name, here in self._facts.items()
             if facts.get(name) != here
         ]
-        # Other facts may mean other blocks, and so other digests of the same rows.
+        # If other facts differ, the same rows may be in other blocks and have other digests.
         if contents is not None and not differences:
             differences = [
                 f"the values of {name} differ"
@@ -198,20 +198,20 @@ class Checkpoint(FitObserver):
 
 
 def describe_parameters(estimator: Any) -> dict[str, str]:
-    """Return as text what the result depends on besides the data."""
+    """Return the parameters that the result depends on, as text."""
     parameters = estimator.get_params(deep=False)
     texts = {name: _describe(v) for name, v in parameters.items() if name not in IRRELEVANT}
     return {"the estimator": type(estimator).__name__, **texts}
 
 
 def describe_data(problem: Problem) -> dict[str, str]:
-    """Return as text what kind of data a problem has; other chunks give other bits."""
+    """Return the shape, type and location of the data, as text; other chunks give other bits."""
     dataset = problem.dataset
     return {
         "the shape of X": str((dataset.n_rows, dataset.n_features)),
         "the dtype of X": str(dataset.dtype),
         "X": "sparse" if dataset.is_sparse else "dense",
-        "the place of X": dataset.location,
+        "the location of X": dataset.location,
     }
 
 
@@ -259,14 +259,14 @@ def _digest(*parts: Any) -> str:
 
 
 def _describe(value: Any) -> str:
-    """Return a parameter as text, the same for values of the same meaning."""
+    """Return a parameter as text; values that mean the same have the same text."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, Real):
         number = float(value)
         return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(value, np.random.RandomState):
-        # Not its state: the interrupted fit has drawn from it.
+        # Without its state, which the interrupted fit has changed.
         return f"a RandomState of {value.get_state(legacy=False)['bit_generator']}"
     if is_array_like(value):
         values = check_array(value, dtype=np.float64, order="C")
@@ -278,7 +278,7 @@ def _describe(value: Any) -> str:
 
 
 def _pack(states: list[State]) -> dict[str, Any]:
-    """Return states as one array for each field; some fields are those of the last state only."""
+    """Return states as one array for each field. Some fields are only of the last state."""
     small = [name for name in State._fields if name not in OF_LAST]
     packed = {name: np.array([getattr(state, name) for state in states]) for name in small}
     return packed | {name: getattr(states[-1], name) for name in OF_LAST if states}

@@ -61,7 +61,7 @@ class FitObserver:
 
 @dataclass
 class Progress:
-    """How far a fit has come."""
+    """The progress of a fit."""
 
     problem: Problem
     record: Record
@@ -104,7 +104,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         sample_scale: Any = None,
         checkpoint: "Checkpoint | None" = None,
     ) -> None:
-        """Fit the rows of `X`, and forget earlier fits."""
+        """Fit the rows of `X`. Earlier fits have no influence."""
         checked = self._check_input(X, sample_weight, sample_scale)
         state = self.random_state
         rng = check_random_state(state) if checkpoint is None else checkpoint.generator(state)
@@ -283,7 +283,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             setattr(self, name, value)
 
     def _attributes_at(self, state: State, problem: Problem) -> dict[str, Any]:
-        """Return the attributes that callbacks need to predict by the model at `state`."""
+        """Return the attributes that callbacks need to predict with the model at `state`."""
         centers = problem.rescaling.to_original(state.centers)
         return {
             "cluster_centers_": centers.astype(problem.dataset.dtype),

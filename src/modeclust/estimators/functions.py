@@ -1,4 +1,4 @@
-"""Functions: the path over any bandwidths, bandwidth rules, and modes by bandwidth."""
+"""Public functions: `kmodes_path`, `estimate_bandwidth` and `modes_by_bandwidth`."""
 
 from itertools import islice
 from numbers import Integral
@@ -212,8 +212,8 @@ def estimate_bandwidth(
     rule : {"knn", "silverman", "scott", "likelihood"}, default="knn"
         The rule.
     n_neighbors : int, default=10
-        The neighbour to which "knn" and `local` measure the distance. At most the number of other
-        rows.
+        The neighbour whose distance "knn" and `local` use. If there are fewer other rows, the
+        farthest of them.
     local : bool, default=False
         Whether to return one bandwidth for each row: the result of the rule times the distance of
         the row to its neighbour, divided by the mean of these distances.

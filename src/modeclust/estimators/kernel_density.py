@@ -15,8 +15,8 @@ from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.solvers.mean_shift import Density
 
-# Distances of sparse rows are computed by products. The error of a squared distance is about 1e-16
-# of the squared norms, and must be below 1e-8 of the squared bandwidth.
+# Distances of sparse rows are computed from dot products. The error of a squared distance is about
+# 1e-16 times the squared norms, and must be below 1e-8 times the squared bandwidth.
 LARGEST_NORM = 1e8
 # Limits of internal bandwidths: for rescaled rows, their squares neither overflow nor underflow.
 LIMITS = 1e-100, 1e100
@@ -94,7 +94,7 @@ class KernelDensity:
         return 1.0 if self.scale is None else float(np.average(self.scale, weights=self.weight))
 
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
-        """Return the user's bandwidths as internal ones."""
+        """Return the user's bandwidths in internal units."""
         return to_internal(bandwidth, rescaling, self.mean_scale)
 
 

@@ -83,7 +83,7 @@ class KModes(
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. "epanechnikov" and "biweight" are 0 beyond one bandwidth from the mode.
     adaptive : bool, default=False
-        Whether each row gets a scale of its own: the distance to its 10th nearest neighbour,
+        Whether each row gets its own local scale: the distance to its 10th nearest neighbour,
         divided by the mean of these distances.
     n_bandwidths : int, default=20
         Number of bandwidths after K-means, including the target.
@@ -104,9 +104,9 @@ class KModes(
         whose sample weights have this sum.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         How K-means is initialised, as in scikit-learn. An array has shape (n_clusters, n_features).
-        A callable takes X, n_clusters and a random state, and returns such an array. Seeds are
-        drawn from at most 4,096 rows, or 50 times `n_clusters` if that is more; of more rows, from
-        a random sample.
+        A callable takes X, n_clusters and a random state, and returns such an array. If there are
+        more than 4,096 rows, or 50 times `n_clusters` if that is more, seeds are drawn from a
+        random sample of this many rows.
     n_init : int, default=10
         Number of K-means runs; the one with the lowest inertia starts the path. If `init` is an
         array, there is one run.
@@ -471,7 +471,7 @@ class KModes(
         return map_rows(array, model.transform, working_dtype(array.dtype), len(centers))
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
-        """Return the first of the rows at `indices` that cannot have its label of the fit.
+        """Return the first row among `indices` that does not match its label, or None.
 
         The rows of a Dask collection are not read again: the result is None.
         """

@@ -61,7 +61,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     smoothing : float or "auto", default="auto"
         The weight lambda of the graph; 0 is equivalent to `KModes`. For the solver
         "gradient", "auto" chooses lambda such that lambda tr(Z' L Z) = 0.15 sum q for the clusters
-        of K-means (if they cut less than 1% of the affinities, as if they cut 1%). For "bound",
+        of K-means; if they cut less than 1% of the affinities, 1% is used instead. For "bound",
         "auto" chooses lambda such that lambda times the sum of the affinities of a row is 10 on
         average.
     n_neighbors : int, default=5
@@ -120,8 +120,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     assignments_ : ndarray of shape (n_samples, n_clusters)
         The share of each row in each cluster; rows sum to 1.
     labels_ : ndarray of shape (n_samples,)
-        The cluster in which each row has its largest share. Of several, the one with the nearest
-        mode.
+        The cluster in which each row has its largest share. Ties go to the nearest mode.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         The modes.
     smoothing_ : float
@@ -314,7 +313,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The labels. Of several clusters, the one with the nearest mode.
+            The labels. Ties go to the nearest mode.
         """
         with self._open_new_data(X) as (dataset, centers, rescaling):
             return hard_labels(dataset, centers, self._assignments(dataset, centers, rescaling))
@@ -357,7 +356,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         kernel = KERNELS[self.kernel]
         with SoftProblem.open(
             checked,
-            SolverOptions(kernel, tol=self.tol),  # of K-means, and of the path without smoothing
+            SolverOptions(kernel, tol=self.tol),  # for K-means, and for the path without smoothing
             n_clusters=self.n_clusters,
             init=self.init,
             n_jobs=self.n_jobs,

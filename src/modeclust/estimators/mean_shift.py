@@ -62,8 +62,8 @@ from modeclust.solvers.mean_shift import (
 )
 from modeclust.solvers.neighbors import nearest_rows
 
-# The first bandwidth of the search for `n_clusters` modes is found from at least this many seeds,
-# and at least this many for each mode.
+# The search for `n_clusters` modes chooses its first bandwidth with FEW_SEEDS seeds, or with
+# SEEDS_PER_MODE per mode if that is more.
 FEW_SEEDS, SEEDS_PER_MODE = 256, 8
 
 
@@ -88,9 +88,9 @@ class MeanShift(
         The kernel. With "epanechnikov", a point moves to the plain mean of the rows within one
         bandwidth, as with the flat kernel of `sklearn.cluster.MeanShift`.
     n_clusters : int, default=None
-        The number of modes. If given, a bandwidth with this number of modes is searched.
+        The number of modes. If given, the fit searches for a bandwidth with this number of modes.
     adaptive : bool, default=False
-        Whether each row gets a scale of its own: the distance to its 10th nearest neighbour,
+        Whether each row gets its own local scale: the distance to its 10th nearest neighbour,
         divided by the mean of these distances.
     seeds : {"all", "bin"}, int or array-like, default="all"
         The points where trajectories start: "all" rows; the occupied cells of a grid that is one
@@ -256,8 +256,8 @@ class MeanShift(
             New data.
         method : {"basin", "nearest"}, default="basin"
             "basin" ascends from each row, and returns the densest mode within `merge_radius` of the
-            end, or else the nearest one. "nearest" returns the mode nearest to the row, which is
-            faster.
+            end, or the nearest mode if there is none. "nearest" returns the mode nearest to the
+            row, which is faster.
 
         Returns
         -------
@@ -448,7 +448,7 @@ class Search:
         return merge_modes(self._density, found, bandwidth, self.limits, self.rng)
 
     def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
-        """Return the mode of each row, which is the mode of its seed or of the nearest seed."""
+        """Return the mode of each row: the mode of its own seed or of the nearest seed."""
         n_ascended = len(modes.labels)  # fewer if a callback stopped the fit
         if self._owner is not None and n_ascended == self._seeds.shape[0]:
             return modes.labels[self._owner]
@@ -464,7 +464,7 @@ def warn_not_converged(max_iter: int) -> None:
 
 
 def _observed(fit: Any, callback_args: dict[str, Any], parts: Iterator[Points]) -> Iterator[Points]:
-    """Yield parts of the seeds, with a callback task for each, until a callback stops the fit."""
+    """Yield the parts, with a callback task for each, until a callback stops the fit."""
     for part in parts:
         task = fit.subcontext("seeds")
         task.call_on_fit_task_begin(**callback_args)

@@ -9,20 +9,20 @@ from modeclust.solvers.bandwidth import RULES, parse_rule
 
 
 class BandwidthRule(StrOptions):
-    """The names of the bandwidth rules, and parts of them such as "knn/3"."""
+    """The names of the bandwidth rules, or one divided by a number, such as "knn/3"."""
 
     def __init__(self) -> None:
         super().__init__(set(RULES))
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether `val` is a rule or a part of one."""
+        """Return whether `val` is a rule, or a rule divided by a number."""
         try:
             return isinstance(val, str) and bool(parse_rule(val))
         except ValueError:
             return False
 
     def __str__(self) -> str:
-        return f"{super().__str__()} or a part of one of them such as 'knn/3'"
+        return f"{super().__str__()} or one of them divided by a number, such as 'knn/3'"
 
 
 POSITIVE = Interval(Real, 0, None, closed="right")  # infinity included

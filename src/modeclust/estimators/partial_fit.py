@@ -1,4 +1,4 @@
-"""K-modes of a stream: the model is updated batch by batch."""
+"""Streaming K-modes: the model is updated batch by batch."""
 
 from dataclasses import replace
 from typing import Any, Self

@@ -35,13 +35,13 @@ from modeclust.solvers.kmodes import (
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.streaming import SufficientStatistics
 
-# By default, the labels of a path are stored if there are at most this many.
+# By default, a path stores at most this many labels.
 MAX_LABELS = 10_000_000
 NO_CENTERS: Centers = np.empty((0, 0))
 
 
 class CheckedInput(NamedTuple):
-    """The rows that a user passed to `fit`, after they were checked."""
+    """The checked rows, weights and scales that a user passed to `fit`."""
 
     X: Any  # an array, a CSR matrix, or the chunks of a Dask collection
     weight: Any = None
@@ -73,7 +73,7 @@ class Problem:
         n_jobs: int | None,
         rng: np.random.RandomState,
     ) -> Iterator[Self]:
-        """Open the dataset of checked rows for `n_clusters` clusters, for the time of a context."""
+        """Context manager that opens the dataset of checked rows for `n_clusters` clusters."""
         X = checked.X
         check_n_jobs(n_jobs)
         check_cluster_count(n_clusters, X)
@@ -116,7 +116,7 @@ class Problem:
         )
 
     def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
-        """Yield initial centers without end, or the given ones once."""
+        """Yield initial centers for any number of restarts; a given array only once."""
         if is_array_like(init):
             return iter([self._internal_seeds(init, n_clusters)])
         if callable(init):
@@ -154,7 +154,7 @@ class Record:
     def begin(
         cls, problem: Problem, n_clusters: int, store_labels: bool | str, length: int
     ) -> "Record":
-        """Begin a record of `length` states; "auto" stores labels if they are not too many."""
+        """Begin a record of `length` states; "auto" stores labels up to `MAX_LABELS`."""
         if store_labels == "auto":
             store_labels = length * problem.dataset.n_rows <= MAX_LABELS
         shape = (length, n_clusters, problem.dataset.n_features)

@@ -1,4 +1,4 @@
-"""Redundant clusters of a fitted model: finding and merging them."""
+"""Find and merge the redundant clusters of a fitted model."""
 
 from numbers import Real
 from typing import Any, Self, TypeVar
@@ -29,8 +29,8 @@ class RedundancyMixin(PathEstimator):
 
         Two clusters are redundant if the lowest density of the rows of both, on the segment between
         their modes, is above `threshold` times the lower of the two peaks. A few such pairs mean
-        that K is too large. Very many mean that the bandwidth is too large: the density of all rows
-        then has few peaks.
+        that K is too large. Very many such pairs mean that the bandwidth is too large: the density
+        of all rows then has few peaks.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Checks that rows are those of a fit, in the same order, by a sample of them."""
+"""Check, with a sample of the rows, that data are the rows of a fit in the same order."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from modeclust.data.sample import Sample
 
 Indices = npt.NDArray[np.intp]
 
-# Rows that went through single precision are the same rows.
+# Relative difference up to which numbers count as equal: they may have been float32 before.
 SINGLE_PRECISION = 1e-6
-# A row this near to the border of two clusters may be in either.
+# Rows this close to the border between two clusters may be in either.
 BORDER = 1e-3
-# Of squared lengths, which is what distances by products lose in each precision.
+# Error of squared distances from dot products, as a share of the squared norms.
 LOST = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-10}
 # Number of rows that are compared with those of the fit.
 MAX_COMPARED = 1_000
@@ -48,7 +48,7 @@ def check_same_rows(model: Any, X: Any, row_numbers: Indices | None = None) -> N
 def first_elsewhere(
     X: Any, indices: Indices, labels: npt.NDArray[np.integer[Any]], centers: npt.NDArray[Any]
 ) -> int | None:
-    """Return the first of the rows at `indices` that is clearly nearer to another center.
+    """Return the first row among `indices` that is clearly nearer to another center.
 
     `labels` are their labels in a clustering by the nearest center.
     """
@@ -58,7 +58,7 @@ def first_elsewhere(
         rescaling.to_internal(sample),
         rescaling.to_internal(centers.astype(np.float64)),
     )
-    # What this gets wrong for rounding is measured again.
+    # By dot products; differences may be rounding errors, and are checked by `_is_nearer`.
     found = np.argmin(np.sum(internal**2, axis=1) - 2 * (rows @ internal.T), axis=1)
     lost = max(LOST[rows.dtype], LOST[working_dtype(centers.dtype)])
     for i in np.flatnonzero(found != labels):
@@ -80,7 +80,7 @@ def _is_nearer(row: Doubles, nearest: Doubles, own: Doubles, reach: float, lost:
 
 
 def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> int | None:
-    """Return the first of the rows at `indices` that differs from what was kept of it."""
+    """Return the first row among `indices` that differs from its row in `kept`."""
     rows, known = _taken(X, indices), _taken(kept, kept_indices)
     if is_sparse(rows) != is_sparse(known):
         rows, known = sparse.csr_array(rows), sparse.csr_array(known)

@@ -1,4 +1,4 @@
-"""Models as files: `save`, and `load`."""
+"""Saving and loading models."""
 
 import os
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ class SavingMixin:
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         """Yield names of loaded attributes, whether each is right, and what it must be.
 
-        After an attribute that is wrong, the iterator must not be advanced.
+        Stop at the first attribute that is wrong: later checks assume that it is right.
         """
         model: Any = self
         width, centers, labels = model.n_features_in_, model.cluster_centers_, model.labels_
@@ -164,7 +164,7 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     classes = {name: estimator_class(name) for name in MODULES}
     types = {name: cls._saved_types for name, cls in classes.items()}
     document = read_document(path, __version__, types)
-    model = classes[document.class_name]()  # with defaults for parameters of later versions
+    model = classes[document.class_name]()  # for parameters that the file lacks
     wrong = _wrong_name(model, document.state)
     if wrong is None:
         vars(model).update(document.state)
@@ -177,7 +177,7 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
 
 
 def unusable_model(path: str | os.PathLike[str], wrong: str) -> ModelFileError:
-    """Return the error of a file with parts that do not belong together."""
+    """Return the error for a file whose parts do not belong together."""
     return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Save it again.")
 
 
@@ -226,7 +226,7 @@ def _wrong_value(model: Any) -> str | None:
     try:
         check_parameters(model)
     except ValueError as error:
-        return in_a_line(error)  # it shows some rows of an array in place of a number
+        return in_a_line(error)  # the message may contain an array
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
     required += ["_fitted_with", *model._required_attributes]
     if missing := [name for name in required if not hasattr(model, name)]:

@@ -1,4 +1,4 @@
-"""The soft assignments of new rows, by the neighbours and the modes of a Laplacian K-modes fit."""
+"""Soft assignments of new rows, from the neighbours and modes of a Laplacian K-modes fit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ from modeclust.solvers.neighbors import (
     nearest_rows,
 )
 
-# If the kernel values of the modes exceed the affinities by exp of this, only the modes count.
+# If the log of kernel values over affinities exceeds this, only the modes count.
 MAX_LOG_RATIO = 30.0
 
 
@@ -78,14 +78,14 @@ class Neighborhood:
 def gradient_assignments(
     log_values: Doubles, mean: Doubles, log_sums: Doubles, smoothing: float
 ) -> Doubles:
-    """Return the assignments that solve the problem of "gradient" for one new row each.
+    """Return the assignments of new rows that solve the problem of "gradient", row by row.
 
     `log_values` are the logs of the kernel values at the modes, `mean` the mean assignments of the
-    neighbours, and `log_sums` the logs of the sums of the affinities. Far from everything both sums
-    underflow, so their logs are compared.
+    neighbours, and `log_sums` the logs of the sums of the affinities. Logs are compared because,
+    far from all rows and modes, the values underflow.
     """
     log_total = logsumexp(log_values, axis=1)
-    reached = np.isfinite(log_total)  # of other rows, only the neighbours count
+    reached = np.isfinite(log_total)  # for other rows, only the neighbours count
     shares = np.exp(log_values[reached] - log_total[reached, None])
     log_ratio = log_total - log_sums - np.log(2 * smoothing)
     ratio = np.exp(np.minimum(log_ratio[reached], MAX_LOG_RATIO))
@@ -97,7 +97,7 @@ def gradient_assignments(
 def bound_assignments(
     log_values: Doubles, mean: Doubles, log_sums: Doubles, smoothing: float
 ) -> Doubles:
-    """Return the assignments that solve the problem of "bound" for one new row each."""
+    """Return the assignments of new rows that solve the problem of "bound", row by row."""
     weights = smoothing * np.exp(log_sums)
     return np.asarray(softmax(np.exp(log_values) + weights[:, None] * mean, axis=1))
 

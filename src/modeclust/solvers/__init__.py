@@ -1,1 +1,1 @@
-"""The algorithms: pure functions of rows."""
+"""The algorithms, as functions of a dataset."""

@@ -17,19 +17,20 @@ from modeclust.solvers.kmeans import mean_variance
 from modeclust.solvers.neighbors import nearest_rows, row_distances
 
 RULES = ("knn", "silverman", "scott", "likelihood")
-# Neighbour distances are averaged over at most this many rows, each with its neighbours among all.
+# Neighbour distances are averaged over at most this many rows. Their neighbours are searched among
+# all rows.
 N_SAMPLES = 5000
-# The result of a rule can be divided by at most this, and multiplied by as much.
+# The result of a rule can be divided by a number between 1 / MAX_DIVISOR and MAX_DIVISOR.
 MAX_DIVISOR = 1e6
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
-# Rows at this distance are equal. No internal coordinate is beyond 1e12, so the squares of scales
-# and bandwidths do not overflow.
+# Rows at most this far apart count as equal. Internal coordinates are at most 1e12, so the squares
+# of scales and bandwidths do not overflow.
 SAME_ROW = 1e-38
 
 
 def parse_rule(text: str) -> tuple[str, float]:
-    """Return the name of a rule, and the number that its result is divided by.
+    """Return the name of a rule, and the number to divide its result by.
 
     >>> parse_rule("knn"), parse_rule("knn/3")
     (('knn', 1.0), ('knn', 3.0))
@@ -41,8 +42,8 @@ def parse_rule(text: str) -> tuple[str, float]:
         number = np.nan
     if name not in RULES or not 1 / MAX_DIVISOR <= number <= MAX_DIVISOR:
         raise ValueError(
-            f"a rule must be one of {', '.join(RULES)}, or a part of one such as 'knn/3', "
-            f"got {text!r}."
+            f"a rule must be one of {', '.join(RULES)}, or one divided by a number, such as "
+            f"'knn/3', got {text!r}."
         )
     return name, number
 
@@ -57,11 +58,11 @@ def choose_bandwidth(
     n_samples: int = N_SAMPLES,
     random_state: Any = None,
 ) -> tuple[float, Any]:
-    """Return the bandwidth by a rule, or as given, and a column of local scales if `local`.
+    """Return the bandwidth, given or chosen by a rule, and a column of local scales if `local`.
 
     The result of a rule is multiplied by `unit`, the scale of the dataset in the user's units. The
-    local scale of rows of weight 0 is 1. Rows for the scales are drawn first: a seed gives the same
-    scales with any rule.
+    local scale of a row of weight 0 is 1. The rows for the scales are drawn first, so that a seed
+    gives the same scales with every rule.
     """
     if not (local or isinstance(bandwidth, str)):
         return float(bandwidth), None
@@ -108,7 +109,7 @@ class NearestRows:
     indices: Indices  # (n, k)
 
     def merge(self, other: "NearestRows") -> None:
-        """Add the nearest of the rows that follow."""
+        """Merge with the nearest of the rows that follow."""
         distances = np.hstack([self.distances, other.distances])
         order = np.argsort(distances, axis=1, kind="stable")
         order = order[:, : max(self.distances.shape[1], other.distances.shape[1])]
@@ -147,7 +148,7 @@ def neighbor_distances(dataset: Dataset, queries: Indices, n_neighbors: int) -> 
 
 
 def _counted(nearest: NearestRows, wanted: Any) -> Indices:
-    """Return the index of the neighbour at which the counts of each query reach `wanted`."""
+    """Return, for each query, the first neighbour at which the sum of counts reaches `wanted`."""
     reached = nearest.counts.cumsum(axis=1) >= wanted
     return np.asarray(nearest.indices[np.arange(len(reached)), reached.argmax(axis=1)])
 
@@ -155,10 +156,10 @@ def _counted(nearest: NearestRows, wanted: Any) -> Indices:
 def local_scales(
     dataset: Dataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
 ) -> Any:
-    """Return a column: the distance of each row to its neighbour, divided by the mean distance.
+    """Return a column: the distance of each row to its `n_neighbors`-th neighbour over their mean.
 
-    Neighbours are searched among at most `n_samples` rows, which are drawn at random. This
-    increases all distances, but hardly changes their ratios. A distance of 0 counts as the smallest
+    Neighbours are searched among at most `n_samples` random rows. This increases all distances,
+    but hardly changes their ratios. A distance of 0 counts as the smallest
     positive distance.
     """
     drawn = dataset.draw(n_samples, rng)
@@ -172,7 +173,7 @@ def _pool_distances(
     part: Part, pool: Any, counts: Doubles, drawn: Indices, n_neighbors: int
 ) -> Doubles:
     """Return the distance of each row of a part to its neighbour in a pool of rows."""
-    # A row in the pool is its own first neighbour, which does not count.
+    # A row of the pool is its own first neighbour, which does not count.
     wanted = np.minimum(n_neighbors, counts.sum() - 1) + np.isin(part.indices, drawn)
     queries = [read_rows(part.X, some) for some in row_slices(len(part.indices))]
     n_found = min(n_neighbors + 1, len(drawn))
@@ -187,8 +188,8 @@ def _pool_distances(
 def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     """Return the bandwidth with the highest leave-one-out likelihood, for the gaussian kernel.
 
-    All copies of a row are left out with it. The best bandwidth of a sample is scaled to
-    `n_rows` rows, by the rate at which it shrinks with the number of rows.
+    A row is left out together with its copies. The best bandwidth of the sample is scaled to
+    `n_rows` rows, by the rate at which the best bandwidth shrinks with the number of rows.
     """
     rows, weights = sample.distinct()
     if len(weights) == 1:

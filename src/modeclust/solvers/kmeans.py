@@ -15,21 +15,21 @@ from modeclust.data.reading import core_rows
 from modeclust.data.sample import Sample
 from modeclust.solvers.kmodes import Centers, State, assign, state_of
 
-# Seeds are drawn from all rows up to this many, or this many per cluster if that is more. Of more
-# rows, they are drawn from a random sample. K-means then runs on all rows.
+# Seeds are drawn from at most this many rows, or this many per cluster if that is more: a random
+# sample if there are more rows. K-means itself runs on all rows.
 ROWS_FOR_SEEDS = 4096
 ROWS_FOR_SEEDS_PER_CLUSTER = 50
 # The sums of a cluster are recomputed if its mass has shrunk below this share of the largest mass
 # it has had: most of their digits have cancelled.
 CANCELLED = 1e-3
-# All sums are recomputed if a mean is off by this share of its coordinates.
+# All sums are recomputed if the relative error of a mean exceeds this.
 DRIFTED = 1e-6
-# All rows may be equal if they differ from their mean by less than this share of its length.
+# Rows that differ from their mean by less than this share of its norm may all be equal.
 NO_SPREAD = 1e-12
 
 
 def distinct_rows(dataset: Dataset, n_clusters: int, rng: np.random.RandomState) -> Sample:
-    """Return distinct rows to draw seeds from: at least `n_clusters`, or an error."""
+    """Return distinct rows to draw seeds from; raise an error if there are too few."""
     wanted = max(ROWS_FOR_SEEDS, ROWS_FOR_SEEDS_PER_CLUSTER * n_clusters)
     pool = dataset.sample(wanted, rng).distinct(in_place=True)
     if len(pool.weight) < n_clusters and wanted < dataset.n_rows:
@@ -49,7 +49,7 @@ def draw_seeds(
     rng: np.random.RandomState,
     n_threads: int = 1,
 ) -> Iterator[Centers]:
-    """Yield the initial centers of one restart after another, by "k-means++" or at "random"."""
+    """Yield initial centers for each restart, by "k-means++" or "random"."""
     chances = pool.weight / pool.weight.sum()
     rows = core_rows(pool.X, n_threads=n_threads)
     while True:
@@ -89,7 +89,7 @@ def _draw_far_apart(
         _core.distances(rows, candidates, squares)
         np.square(squares, out=squares)
         np.minimum(squares, nearest[:, None], out=squares)
-        # Not a product by BLAS: its threads keep spinning, and slow down the passes that follow.
+        # A matrix product would use BLAS, whose threads keep spinning and slow down later passes.
         np.multiply(squares, chances[:, None], out=products)
         best = np.add.reduce(products, axis=0).argmin()
         seeds[k] = candidates[best]
@@ -167,16 +167,16 @@ class RunningMeans:
             sums.mass[empty] = 0.0
             sums.totals[empty] = 0.0
         np.maximum(self._largest_mass, sums.mass, out=self._largest_mass)
-        # If most rows left a cluster, rounding errors remain in its sums. And a dataset that lost
-        # the labels of some rows has added those rows twice.
+        # If most rows left a cluster, its sums are mostly rounding errors. If a dataset lost the
+        # labels of some rows, it has added those rows twice.
         cancelled = (sums.mass < CANCELLED * self._largest_mass) & (sums.counts != 0)
         if True in cancelled or sums.counts.sum() != self._n_rows:
             self._renew()
 
     def renew_if_drifted(self) -> bool:
-        """Recompute the sums if they differ from those of the rows; return whether they did.
+        """Recompute the sums if rounding errors have accumulated; return whether they had.
 
-        A row with huge coordinates that entered and left a cluster leaves rounding errors there.
+        This happens if a row with huge coordinates joins a cluster and leaves it again.
         """
         self.exact = assign(self._dataset, self._centers)
         exact = self.exact.moved(self._centers)

@@ -19,14 +19,14 @@ Centers = npt.NDArray[np.float64]
 # Below this bandwidth, t would overflow; the coordinates of the rows are about 1.
 SMALLEST_BANDWIDTH = 1e-120
 LARGEST_BANDWIDTH = 1.7e308
-# A move is a rounding error if it is below this share of the largest coordinate of the center.
+# Moves below this share of the largest coordinate of a center count as rounding errors.
 MOVE_ROUNDING = 1e-15
 # The path starts where no mode step moves a center farther than this share of a cluster's radius.
 SMALL_MOVE = 0.05
 # Number of plain mode steps at one bandwidth before steps are lengthened. Most bandwidths need
 # fewer steps than this.
 PLAIN_STEPS = 10
-# A step is lengthened by at most this factor. The objective cannot fall below a factor of 2.
+# Maximum factor by which a step is lengthened. With factors up to 2, the objective never decreases.
 MAX_STEP_FACTOR = 1.95
 
 
@@ -43,11 +43,11 @@ class State(NamedTuple):
     n_iter: int
     residual: float  # the longest mode step of the last iteration
     converged: bool
-    # Only of soft clusterings. The dataset keeps the labels of hard clusterings.
+    # Only for soft clusterings. The dataset keeps the labels of hard clusterings.
     labels: npt.NDArray[np.int32] | None = None
     memberships: npt.NDArray[np.float64] | None = None  # (N, K)
     history: tuple[float, ...] = ()  # L after each iteration
-    # Only of hard clusterings: the weights of the mode step, as in `ModeSums`. None if the last
+    # Only for hard clusterings: the weights of the mode step, as in `ModeSums`. None if the last
     # pass ran at the next bandwidth.
     mass: npt.NDArray[np.float64] | None = None
     reference: npt.NDArray[np.float64] | None = None
@@ -148,7 +148,7 @@ def solve_on_path(
 
 
 class Relaxation:
-    """Lengthens the mode steps of each center by the rate at which they shrink.
+    """Lengthens the mode steps of each center, depending on the rate at which they shrink.
 
     A convex profile lies above its tangent. Hence, at fixed labels, the objective lies above a
     function of the center c that is equal to it at the current center and is, up to a constant,
@@ -163,7 +163,7 @@ class Relaxation:
         self._factors: npt.NDArray[np.float64] | None = None
 
     def next(self, centers: Centers, moved: Centers) -> Centers:
-        """Return the centers after a step towards `moved`, which may be longer than that."""
+        """Return the centers after a step to `moved`, or farther in the same direction."""
         self._n_steps += 1
         if self._n_steps < PLAIN_STEPS:
             return moved
@@ -174,8 +174,8 @@ class Relaxation:
             lengths = np.einsum("kd,kd->k", before, before)
             along = np.einsum("kd,kd->k", before, step)
             shrunk = np.divide(along, lengths, out=np.zeros_like(along), where=lengths > 0)
-            # A plain step would have been `rate` times the previous one. The sum of all steps to
-            # come would be 1 / (1 - rate) times the first of them.
+            # Plain steps would shrink by the factor `rate`. The sum of all remaining plain steps
+            # would be 1 / (1 - rate) times the first of them.
             rate = 1.0 - (1.0 - shrunk) / self._factors
             factors = 1.0 / (1.0 - np.clip(rate, 0.0, 1.0 - 1.0 / MAX_STEP_FACTOR))
         self._previous_step, self._factors = step, factors
@@ -239,7 +239,7 @@ def state_of(
     converged: bool,
     at_previous: bool = False,
 ) -> State:
-    """Return the state by the sums of a pass, at its own bandwidth or at the previous one."""
+    """Return the state from the sums of a pass, at its own bandwidth or at the previous one."""
     reached = sums.reached_at_previous if at_previous else sums.mass > 0
     return State(
         bandwidth=bandwidth,

@@ -27,16 +27,16 @@ Doubles = npt.NDArray[np.float64]
 
 MAX_MODE_STEPS = 100  # for one set of memberships
 MAX_SMOOTHINGS = 1000  # for one set of centers
-# Relative tolerance of one smoothing. The authors use 1e-6, and stop before convergence. With this
-# value, our results from their starts are nearest to theirs.
+# Relative tolerance of one smoothing. The authors use 1e-6 and stop before convergence. From the
+# same starts, this value gives the results closest to theirs.
 ENERGY_TOLERANCE = 8.5e-7
 MIN_ROWS_FOR_LANCZOS = 100
 
-# The automatic smoothing of "gradient" makes the energy of the graph this much per unit of weight,
-# for the clusters of K-means. If these cut less than LEAST_CUT of all affinities, they count as
-# cutting that much.
+# With the automatic smoothing of "gradient", the graph energy of the K-means clusters is
+# SMOOTH_ENERGY times the sum of the weights. The share of affinities that these clusters cut counts
+# as LEAST_CUT if it is smaller.
 SMOOTH_ENERGY, LEAST_CUT = 0.15, 0.01
-# That of "bound" makes the mean sum of the affinities of a row equal to this.
+# With the automatic smoothing of "bound", the smoothing times the mean degree of a row is this.
 SMOOTH_DEGREE = 10.0
 
 
@@ -81,12 +81,12 @@ def _largest_eigenvalue(W: Any, degrees: Doubles) -> float:
 
 @dataclass(frozen=True)
 class Smoother:
-    """How memberships are found for given centers."""
+    """Finds the memberships for given centers."""
 
     graph: Graph
     smoothing: float
 
-    # The share of each row that is spread over all clusters at the start.
+    # The share of each initial membership that is spread evenly over all clusters.
     start_share: ClassVar[float] = 0.0
 
     @classmethod
@@ -124,10 +124,10 @@ class GradientSmoother(Smoother):
         return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
 
     def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
-        """Return the memberships, with each row without edges in its nearest cluster.
+        """Return the memberships, with rows without edges in their nearest clusters.
 
-        That is its optimum. Far from all centers, where the kernel underflows, a gradient step
-        would not move it there.
+        This is the optimum for these rows. Far from all centers the kernel underflows, and a
+        gradient step would not find it.
         """
         isolated = self.graph.isolated
         if len(isolated) == 0:
@@ -197,8 +197,8 @@ class BoundSmoother(Smoother):
     def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
         """Return memberships that the update does not change, up to a tolerance.
 
-        If a step raises the energy, which happens if joined rows swap clusters, it is replaced by a
-        damped step, and so are all later ones.
+        A step can raise the energy if neighbouring rows swap clusters. This step is then replaced
+        by a damped one, and all later steps are damped too.
         """
         now = memberships.copy()
         before, following = np.empty_like(now), np.empty_like(now)
@@ -310,7 +310,7 @@ def one_hot(labels: npt.NDArray[np.integer[Any]], n_clusters: int) -> Doubles:
 
 
 def hard_labels(dataset: Dataset, centers: Centers, memberships: Doubles) -> npt.NDArray[np.int32]:
-    """Return the cluster of the largest membership of each row; of several, the nearest."""
+    """Return the cluster with the largest membership of each row; the nearest if several tie."""
     labels: npt.NDArray[np.int32] = memberships.argmax(axis=1).astype(np.int32)
     most = memberships == memberships.max(axis=1, keepdims=True)
     tied = np.flatnonzero(most.sum(axis=1) > 1)
@@ -324,5 +324,5 @@ def _nearest(
 ) -> npt.NDArray[np.intp]:
     """Return the nearest center of some rows, among the centers where `among` is True."""
     with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
-        distances = np.nan_to_num(some.distances(centers))  # finite, but far
+        distances = np.nan_to_num(some.distances(centers))  # overflows count as the largest number
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

@@ -20,10 +20,10 @@ Points = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
-# Points that ascend together: at most MAX_POINTS, with MAX_NUMBERS coordinates in all, but at least
-# MIN_POINTS.
+# Number of points that ascend together: at most MAX_POINTS, with at most MAX_NUMBERS coordinates in
+# total, but at least MIN_POINTS.
 MAX_POINTS, MAX_NUMBERS, MIN_POINTS = 16384, 2**21, 8
-# Rows left out of a sum contribute less than this share of it.
+# Rows that are left out of a sum would contribute less than this share of it.
 NEGLIGIBLE = 1e-10
 # Two trajectories in the same cell, CELL bandwidths wide, are joined if both are about to arrive:
 # their steps are shorter than ABOUT_TO_ARRIVE bandwidths.
@@ -37,12 +37,13 @@ NUDGE = 1e-3
 # Factor between the bandwidths at which modes are counted.
 WIDER = 1.2
 NARROWEST = 1e-6
-# The search starts where there are FEW to MANY times the wanted number of modes, by an estimate, or
-# where bandwidths with more and with fewer modes differ by less than the factor NARROW_ENOUGH.
+# The search starts at a bandwidth with an estimated FEW to MANY times the wanted number of modes.
+# If there is none, it starts where bandwidths with more and with fewer modes differ by less than
+# the factor NARROW_ENOUGH.
 FEW, MANY, NARROW_ENOUGH = 2, 8, 1.005
-# If that was too large a bandwidth, the next is smaller by this factor.
+# If this bandwidth is too large, it is divided by this factor.
 FINER = 1.01
-# Bandwidths are tried down to this share of the first.
+# The smallest bandwidth that is tried, as a share of the first.
 SMALLEST = 1e-12
 
 
@@ -54,7 +55,7 @@ class Density:
     n_rows: int
     kernel: int
     bandwidth: float
-    weight: float  # the sum of all
+    weight: float  # the sum of all weights
     precision: float  # the largest 1 / s^2
     spread: float  # see `weight_spread`
 
@@ -81,7 +82,7 @@ class Density:
             negligible=min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.n_rows), 600.0),
         )
         moved = _core.means(sums.totals, sums.mass, points)
-        # Rounding could make it exceed 1.
+        # A rounding error could make the density exceed 1.
         return moved, np.minimum(sums.density / self.weight, 1.0), sums.smallest
 
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
@@ -121,7 +122,7 @@ class Limits(NamedTuple):
 def find_modes(
     density: Density, seeds: Iterator[Points], limits: Limits, rng: np.random.RandomState
 ) -> Modes:
-    """Ascend from all seeds, which come in parts, and return the modes that they reach."""
+    """Ascend from all seeds, given in parts, and return the modes that they reach."""
     points, densities, labels = [], [], []
     converged, n_iter, n_found = True, 0, 0
     radius = density.bandwidth * limits.merge_radius
@@ -139,7 +140,7 @@ def find_modes(
     group, first = _group(found, values, radius)  # the densest first
     reached = values[first] > 0
     if not reached.all() and reached.any():
-        # The kernel reaches no row from the others: they get the nearest mode.
+        # The kernel reaches no row from the other ends, which are merged into the nearest mode.
         group = nearest_mode(found[first], found[first[reached]], 0.0)[group]
         first = first[reached]
     return Modes(found[first], values[first], group[np.concatenate(labels)], converged, n_iter)
@@ -148,13 +149,13 @@ def find_modes(
 def ascend(density: Density, seeds: Points, limits: Limits, *, join: bool = True) -> Ascent:
     """Move each seed by mean-shift until its step is below `tol` bandwidths.
 
-    Steps that shrink at a steady rate are made longer, by the sum of all steps that would follow.
-    If the density is lower there, the point returns to where the plain step had led. So the density
-    never falls along a trajectory.
+    If steps shrink at a steady rate, they are lengthened to the sum of all steps that would follow.
+    If the density is lower there, the point returns to the end of the plain step. So the density
+    never decreases along a trajectory.
 
-    A trajectory that is about to arrive and comes to a point that another one has passed is joined
-    to that one, and shares its end, provided that the other one only slowed down from there on:
-    then there was no saddle between the two.
+    A trajectory that is about to arrive is joined to another one that has passed the same point,
+    and shares its end. This requires that the steps of the other trajectory only became shorter
+    from there on: then there is no saddle between the two.
     """
     if len(seeds) == 0:
         return Ascent(seeds, np.empty(0), np.empty(0, bool), 0)
@@ -185,14 +186,14 @@ class _Trajectories:
         self.points = seeds.copy()
         self.density = np.full(n, -np.inf)
         self.converged = np.zeros(n, bool)
-        self.quickened = np.zeros(n, dtype=np.int64)  # the last iteration that sped up
+        self.quickened = np.zeros(n, dtype=np.int64)  # the last iteration with a longer step
         self._n_iter = 0
         self.active = np.arange(n)
-        # Of the active ones:
+        # For the active trajectories:
         self._reach = np.full(n, np.inf)
         self._plain = self.points.copy()  # where the last plain step led
         self._step = np.zeros_like(seeds)  # the last plain step
-        self._factor = np.ones(n)  # how much longer than it the last step was
+        self._factor = np.ones(n)  # length of the last step, in plain steps
         self._rate = np.full(n, np.nan)
         self.lengths = np.full(n, np.inf)
 
@@ -202,7 +203,7 @@ class _Trajectories:
         bandwidth = self._kde.bandwidth
         here = self.points[self.active]
         moved, density, reach = self._kde.shift(here, self._reach)
-        # The density falls only after lengthened steps, and by rounding.
+        # The density decreases only after lengthened steps, or by a rounding error.
         fell = (self._factor > 1.0) & (density < self.density[self.active])
         rose = ~fell
         step = moved - here
@@ -211,22 +212,22 @@ class _Trajectories:
         self.quickened[self.active[rose & (lengths > self.lengths)]] = self._n_iter
         rate = self._shrinkage(step)
         steady = np.abs(rate - self._rate) < STEADY * (1.0 - rate)
-        creeps = rose & steady & (rate > 0.0) & (lengths < SLOW * bandwidth)
-        creeps &= self._kde.is_smooth
+        is_slow = rose & steady & (rate > 0.0) & (lengths < SLOW * bandwidth)
+        is_slow &= self._kde.is_smooth
         # A longer step could lead to another mode.
-        most = np.clip(SLOW / np.maximum(lengths / bandwidth, 1e-30), 1.0, MAX_LENGTHENING)
-        factor = np.where(creeps, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / most)), 1.0)
+        max_factor = np.clip(SLOW / np.maximum(lengths / bandwidth, 1e-30), 1.0, MAX_LENGTHENING)
+        factor = np.where(is_slow, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / max_factor)), 1.0)
         target = here + factor[:, None] * step
         target[fell] = self._plain[fell]
         arrived = rose & (lengths <= tol * bandwidth)
         self.converged[self.active[arrived]] = True
-        # A plain step ends among the rows, which a longer one or a nudge may have left.
+        # A plain step ends among the rows; a longer step or a nudge may end outside of them.
         self.points[self.active] = np.where(arrived[:, None], moved, target)
         moves = _lengths(target - here)
         self._reach = self._kde.reach_after(reach, moves)
         self._plain, self._step = moved, step
         self._factor = factor
-        # After a fall the next plain step has none before it to be compared with.
+        # After a decrease, the next plain step cannot be compared with a previous one.
         self._rate = np.where(rose, rate, np.nan)
         self.lengths = np.where(rose, lengths, np.inf)
         self._step[fell] = 0.0
@@ -250,16 +251,17 @@ class _Trajectories:
 
 
 class _Joins:
-    """Which trajectories came to a point that another one had passed."""
+    """Finds trajectories that reach a point that another one has passed."""
 
     def __init__(self, bandwidth: float, n_trajectories: int) -> None:
         self._bandwidth = bandwidth
-        self._passed: dict[bytes, tuple[int, int]] = {}  # the trajectory, and when it passed
+        # The first trajectory in each cell, and its iteration there.
+        self._passed: dict[bytes, tuple[int, int]] = {}
         self._other = np.arange(n_trajectories)  # the trajectory that each one joined, or itself
-        self._when = np.zeros(n_trajectories, dtype=np.int64)  # when the other had passed there
+        self._when = np.zeros(n_trajectories, dtype=np.int64)  # the iteration of the other one
 
     def find(self, trajectories: _Trajectories, n_iter: int) -> npt.NDArray[np.bool_]:
-        """Note where the active trajectories are; return which of them joined another one."""
+        """Record the points of the active trajectories; return which of them joined another one."""
         joined = np.zeros(len(trajectories.active), bool)
         near = np.flatnonzero(trajectories.lengths < ABOUT_TO_ARRIVE * self._bandwidth)
         numbers = trajectories.active[near]
@@ -272,13 +274,13 @@ class _Joins:
         return joined
 
     def _head(self, trajectory: int) -> int:
-        """Return the trajectory that continues for this one."""
+        """Return the trajectory that this one was joined to, directly or through others."""
         while self._other[trajectory] != trajectory:
             trajectory = self._other[trajectory]
         return trajectory
 
     def heads(self, quickened: npt.NDArray[np.int64]) -> tuple[Indices, Indices]:
-        """Return whose end each trajectory shares, and which ones must continue alone."""
+        """Return the trajectory whose end each one shares, and those that must continue alone."""
         joined = self._other != np.arange(len(self._other))
         parted = joined & (quickened[self._other] > self._when)
         while np.any(more := joined & parted[self._other] & ~parted):
@@ -298,9 +300,9 @@ def _lengths(steps: Points) -> Vector:
 def _leave_saddles(
     density: Density, points: Points, values: Vector, limits: Limits, rng: np.random.RandomState
 ) -> tuple[Points, Vector]:
-    """Move the ends of trajectories off saddles; return them with their density.
+    """Move ends of trajectories away from saddle points; return them with their density.
 
-    Each end is moved a little and ascends again: to the same mode, or away from a saddle.
+    Each end is moved a little and ascends again: back to the same mode, or away from the saddle.
     """
     nudges = rng.normal(size=points.shape)
     nudges *= NUDGE * density.bandwidth / np.linalg.norm(nudges, axis=1, keepdims=True)
@@ -314,9 +316,10 @@ def _leave_saddles(
 def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Indices]:
     """Return the group of each point, and the densest point of each group.
 
-    A point within `radius` of a denser one that leads a group belongs to that group.
+    The densest point that is not in a group starts a new one, with all such points within
+    `radius`.
     """
-    # Most points are almost equal: those in the same small cell are grouped first.
+    # Most points are almost equal. Points in the same small cell are grouped first.
     width = radius / (2.0 * np.sqrt(points.shape[1]))
     known: dict[bytes, int] = {}  # faster than sorting cells of many coordinates
     cells = _cells(points, width)
@@ -330,13 +333,13 @@ def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Ind
         if group[one] < 0:
             others = near.indices[near.indptr[one] : near.indptr[one + 1]]
             group[others[group[others] < 0]] = len(first)
-            group[one] = len(first)  # rounding may leave it out of its own neighbours
+            group[one] = len(first)  # by rounding, it may not be its own neighbour
             first.append(densest[one])
     return group[cell], np.array(first)
 
 
 def nearest_mode(points: Points, modes: Points, radius: float) -> Indices:
-    """Return the first mode within `radius` of each point, or else the nearest."""
+    """Return the first mode within `radius` of each point, or the nearest if there is none."""
     labels = np.empty(len(points), dtype=np.intp)
     for begin in range(0, len(points), 1024):
         some = slice(begin, begin + 1024)
@@ -361,7 +364,7 @@ def _cells(points: Points, width: float) -> list[bytes]:
 
 
 class ModesAtBandwidth(NamedTuple):
-    """A bandwidth and the modes at it; their labels are those of the seeds."""
+    """A bandwidth, and the modes at this bandwidth."""
 
     bandwidth: float
     modes: Modes
@@ -374,20 +377,23 @@ def merge_modes(
     limits: Limits,
     rng: np.random.RandomState,
 ) -> ModesAtBandwidth:
-    """Return the modes at a larger bandwidth, reached from those of `found`; some merge."""
+    """Return the modes at a larger bandwidth, by ascending from the modes of `found`."""
     seeds = in_parts(found.modes.points)
     return ModesAtBandwidth(bandwidth, find_modes(density.at(bandwidth), seeds, limits, rng))
 
 
 def in_parts(seeds: Any) -> Iterator[Any]:
-    """Yield dense or CSR seeds in parts, which ascend together."""
+    """Yield dense or CSR seeds in parts. The seeds of a part ascend together."""
     size = min(max(MIN_POINTS, MAX_NUMBERS // seeds.shape[1]), MAX_POINTS)
     for first in range(0, seeds.shape[0], size):
         yield seeds[first : first + size]
 
 
 class NoBandwidthError(Exception):
-    """No bandwidth gives the wanted number of modes; has the nearest counts on both sides."""
+    """No bandwidth gives the wanted number of modes.
+
+    Has the nearest bandwidths with more and with fewer modes, and their numbers of modes.
+    """
 
     def __init__(self, lower: tuple[float, int], upper: tuple[float, int]) -> None:
         super().__init__(lower, upper)
@@ -401,11 +407,11 @@ def find_bandwidth(
     merge_modes_at: Callable[[ModesAtBandwidth, float], ModesAtBandwidth],
     estimate_count: Callable[[float], float] | None = None,
 ) -> ModesAtBandwidth:
-    """Return the modes, from all seeds, at a bandwidth where there are `n_modes`.
+    """Find a bandwidth with `n_modes` modes, and return it with its modes.
 
-    `search` finds the modes from all seeds at a bandwidth. `merge_modes_at` finds those that the
-    modes of a smaller bandwidth move to, which is quick; their number never grows.
-    `estimate_count` estimates the number of modes from some of the seeds, and so where to start.
+    `search` finds the modes at a bandwidth from all seeds. `merge_modes_at` is faster: it ascends
+    from the modes at a smaller bandwidth, so that the number of modes never grows.
+    `estimate_count` estimates the number of modes from some of the seeds, to choose the start.
     """
     narrower = 2.0
     if estimate_count is not None:
@@ -426,7 +432,7 @@ def find_bandwidth(
         found = merge_modes_at(low, bandwidth)
         n_found = len(found.modes.points)
         if n_found == n_modes:
-            # All seeds may reach modes that were not there at smaller bandwidths.
+            # From all seeds there may be modes that do not exist at smaller bandwidths.
             found = ModesAtBandwidth(bandwidth, search(bandwidth))
             n_found = len(found.modes.points)
         if n_found >= n_modes:
@@ -438,10 +444,10 @@ def find_bandwidth(
 def _start_with_about(
     n_modes: int, start: float, estimate_count: Callable[[float], float]
 ) -> float:
-    """Return a bandwidth with more than `n_modes` modes, by estimates, but not many more.
+    """Return a bandwidth with an estimated number of modes somewhat above `n_modes`.
 
-    In many dimensions nearly every row becomes a mode of its own within a narrow range of
-    bandwidths, below which a search from all seeds takes long.
+    In many dimensions there is a narrow range of bandwidths below which nearly every row is a mode.
+    There, a search from all seeds takes long.
     """
     low, high, n_low = start, np.inf, estimate_count(start)
     if n_low >= n_modes:
@@ -462,9 +468,9 @@ def _start_with_about(
 
 
 def estimated_count(modes: Modes, n_seeds: int) -> float:
-    """Return an estimate of the number of modes from `n_seeds` seeds, by the modes of some of them.
+    """Estimate the number of modes that `n_seeds` seeds reach, from the modes of some of them.
 
-    Modes that only one seed reached are assumed to be as frequent among all seeds.
+    Modes that only one seed reached are assumed to be equally frequent among all seeds.
     """
     alone = int(np.sum(np.bincount(modes.labels) == 1))
     return float(len(modes.points) - alone + alone * n_seeds / len(modes.labels))
@@ -475,7 +481,7 @@ def _modes_with_at_least(
 ) -> ModesAtBandwidth:
     """Return the modes at `start`, or at a smaller bandwidth with at least `n_modes`.
 
-    It becomes smaller by the factor `narrower` first, and by twice its exponent each time up to 2.
+    The bandwidth is first divided by `narrower`. This divisor is squared after each step, up to 2.
     """
     bandwidth = start
     first = found = ModesAtBandwidth(bandwidth, search(bandwidth))

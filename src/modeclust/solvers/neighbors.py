@@ -24,12 +24,12 @@ MAX_EXACT_ROWS = 100_000
 MAX_TREE_FEATURES = 15
 # For fewer rows, starting threads takes longer than the search.
 MIN_ROWS_FOR_THREADS = 4096
-# The approximate search compares a row with those of this many lists out of 2 sqrt(n_rows).
+# The approximate search compares a row with the rows of this many lists, out of 2 sqrt(n_rows).
 LISTS_SEARCHED = 16
 # Lists are formed by K-means on this many rows per list.
 TRAINING_ROWS = 64
 
-# Squared distances, in scales, are cut off here: all rows beyond are equally far.
+# Squared distances, relative to the scales, are cut off here.
 MAX_SQUARED_DISTANCE = 1e300
 
 Found = tuple[Doubles, Indices]
@@ -75,7 +75,7 @@ def is_forked() -> bool:
 def openmp_threads() -> AbstractContextManager[Any]:
     """Limit OpenMP to one thread in a forked process.
 
-    Its threads do not survive a fork: the forked process would wait for them forever.
+    Its threads do not survive a fork. The forked process would wait for them forever.
     """
     forked = os.getpid() != PROCESS
     return threadpool_limits(1, user_api="openmp") if forked else nullcontext()
@@ -84,7 +84,7 @@ def openmp_threads() -> AbstractContextManager[Any]:
 def row_distances(X: Any, Y: Any) -> Doubles:
     """Return the distance between each row of `X` and the same row of `Y`, by differences.
 
-    The search may round distances: those of equal rows may be above 0.
+    The distances of a neighbour search are rounded, and may be above 0 for equal rows.
     """
     difference = X - Y
     norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
@@ -102,7 +102,7 @@ def distances_to_neighbors(X: Any, Y: Any, neighbors: Indices) -> Doubles:
 
 
 def exact_is_slow(X: Any) -> bool:
-    """Return whether an exact search among these rows takes long."""
+    """Return whether an exact search among these rows is slow."""
     n_rows, n_features = X.shape
     return n_rows > MAX_EXACT_ROWS and n_features > MAX_TREE_FEATURES and not is_sparse(X)
 
@@ -150,10 +150,10 @@ def approximate_rows(
 def _inverted_lists(
     X: Any, n_neighbors: int, seed: int
 ) -> tuple[Any, Callable[[slice], npt.NDArray[np.float32]]]:
-    """Return a faiss index of all rows, and a function that returns rows as the index takes them.
+    """Return a faiss index of all rows, and a function that converts rows for the index.
 
-    faiss takes float32. The rows are centered to keep more of their digits, and scaled so that
-    squares do not overflow.
+    faiss needs float32. The rows are centered to keep more digits, and scaled so that squares do
+    not overflow.
     """
     import faiss
 
@@ -208,7 +208,7 @@ def neighbor_graph(
 def log_affinities(distances: Doubles, own: Any, others: Any) -> Doubles:
     """Return -d^2 / (2 s_i s_j), or 0 if there are no scales. It is 0 for equal rows.
 
-    It is always finite. A scale is 0 if all neighbours of a row are equal to it.
+    The result is always finite. A scale is 0 if a row is equal to all its neighbours.
     """
     if own is None:
         return np.zeros_like(distances)

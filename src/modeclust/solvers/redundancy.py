@@ -12,9 +12,9 @@ from modeclust.data.dataset import Dataset
 from modeclust.data.reading import core_rows
 from modeclust.solvers.kmodes import State, inverse_square
 
-# Each mode is compared with this many of its nearest ones.
+# Each mode is compared with this many nearest modes.
 N_NEIGHBORS = 8
-# Distances of this many modes to all are held at a time.
+# Number of modes whose distances to all modes are in memory at a time.
 MODES_AT_ONCE = 1024
 # Number of points along a segment, both ends included.
 N_POINTS = 17
@@ -42,7 +42,7 @@ class SegmentPass:
     inverse_squared_bandwidth: float
 
     def run(self, rows: _core.Rows) -> SegmentDensities:
-        """Return the densities of some rows, by the labels that they have."""
+        """Return the densities of some rows, by their current labels."""
         return SegmentDensities(
             _core.segment_densities(
                 rows,
@@ -57,7 +57,7 @@ class SegmentPass:
 
 
 def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_array:
-    """Return the ratio of dip to peak for pairs of nearby modes, (K, K) and symmetric.
+    """Return the ratio of dip to peak for pairs of nearby modes, as a symmetric (K, K) matrix.
 
     For two clusters, it is the lowest density of the rows of both on the segment between their
     modes, divided by the lower of the two densities at its ends. The rows must have the labels of
@@ -105,8 +105,8 @@ def representatives(
 ) -> npt.NDArray[np.intp]:
     """Return the largest cluster of each group of redundant ones, in increasing order.
 
-    In a group, each two clusters are one of the `pairs`, which are joined in their order. A chain
-    of pairs is not a group: there may be a dip between the clusters at its ends.
+    Any two clusters of a group are one of the `pairs`. Pairs are joined in the given order. A
+    chain of pairs is not a group: there may be a dip between the clusters at its ends.
     """
     redundant = set(pairs)
     groups = [[k] for k in range(len(counts))]  # the group of each cluster, one list for all of it

@@ -1,18 +1,18 @@
-r"""K-modes of a stream: of all batches, only sufficient statistics of each cluster are kept.
+r"""Streaming K-modes: of earlier batches, only sufficient statistics are kept.
 
-A profile G is convex, and so lies above its tangents. With the label of a row and the center
-b as they were when it was read, and w = q g(|x - b|^2 / (sigma s)^2) / s^2 its weight there,
+A profile G is convex, so it lies above its tangents. Let b be the center of the cluster of a row
+when it was read, and w = q g(|x - b|^2 / (sigma s)^2) / s^2 the weight of the row there. Then
 
     q G(|x - c|^2 / (sigma s)^2)  >=  a constant - w |x - c|^2 (up to one factor for all rows)
 
-for every c, with equality at b. Such parabolas of many rows add up to one for each cluster,
-which the sums of a mode step, of w and of w x, describe in full: the sufficient statistics.
+for every c, with equality at b. The right-hand sides of all rows of a cluster add up to one
+parabola. It is given by the sums of w and of w x, as in a mode step: the sufficient statistics.
 
 A batch is fitted together with these statistics: the objective is L of the batch plus the
-discounted parabolas of all rows before. That is K-modes in which the statistics take part in every
-mode step, as one more block of rows with fixed weights. So `solve` is used as it is, and no
-iteration lowers the objective. Then the batch becomes parabolas too, at the new centers. Older
-parabolas touch the objective at older centers; the discount removes their influence.
+discounted parabolas of all earlier rows. This is K-modes with one more block of rows, whose weights
+are fixed. So `solve` can be used unchanged, and no iteration lowers the objective. Then the batch
+is replaced by its parabolas at the new centers. Older parabolas belong to older centers; the
+discount removes their influence.
 
 This is stochastic majorisation-minimisation (Mairal, 2013). On-line EM (Cappé & Moulines, 2009) and
 on-line K-means are other cases; the latter is the case of an infinite bandwidth.
@@ -31,10 +31,10 @@ from modeclust.io.model_file import is_array
 from modeclust.solvers.kmodes import Centers, State, inverse_square, restate, solve
 from modeclust.solvers.options import SolverOptions
 
-# The statistics of n rows are multiplied by (n / (n + m))^DISCOUNT when m more come. After n rows,
-# an initial error has shrunk by n^(-(1 + DISCOUNT) (1 - r)), where r < 1 is the factor of one mode
-# step: without a discount this is slow if clusters are wide compared with the bandwidth. In return,
-# the rows count as (1 + 2 DISCOUNT) / (1 + DISCOUNT)^2 = 5/9 of them.
+# The statistics of n rows are multiplied by (n / (n + m))^DISCOUNT when m rows follow. After n
+# rows, an initial error has shrunk by n^(-(1 + DISCOUNT) (1 - r)), where r < 1 is the factor of one
+# mode step. Without a discount, this is slow if clusters are wide compared with the bandwidth. In
+# return, the effective number of rows is (1 + 2 DISCOUNT) / (1 + DISCOUNT)^2 = 5/9 of their number.
 DISCOUNT = 2.0
 # The sums of a cluster without new rows are set to 0 below this, before they underflow.
 NEGLIGIBLE_MASS = 1e-250
@@ -44,7 +44,7 @@ NEGLIGIBLE_MASS = 1e-250
 class SufficientStatistics:
     """The discounted sums of all rows seen; `ModeSums` explains mass and reference."""
 
-    centers: Centers  # (K, D) the sum of weight x over the mass; the center where that is 0
+    centers: Centers  # (K, D) sum of weight x / mass; the center if the mass is 0
     mass: npt.NDArray[np.float64]  # (K,)
     reference: npt.NDArray[np.float64]  # (K,)
     weight: float  # sum of q of all rows, not discounted
@@ -67,7 +67,7 @@ class SufficientStatistics:
             )
 
     def discounted(self, weight: float, half_life: float) -> Self:
-        """Return the statistics as they count when rows of this total weight follow."""
+        """Return the statistics, discounted for a batch of this total weight."""
         by_length = (self.weight / (self.weight + weight)) ** DISCOUNT
         mass = self.mass * min(by_length, 2.0 ** (-weight / half_life))
         mass[mass < NEGLIGIBLE_MASS] = 0.0
@@ -83,7 +83,7 @@ class SufficientStatistics:
 
 
 class DatasetWithStatistics:
-    """A dataset, and the sums of earlier rows, which are added in each pass."""
+    """A dataset, and sums of earlier rows that are added to the result of each pass."""
 
     def __init__(self, statistics: ModeSums, dataset: Dataset) -> None:
         self._statistics = statistics

@@ -1,1 +1,1 @@
-"""Datasets in the chunks of a Dask collection. Dask itself is imported where it is used."""
+"""Datasets in the chunks of a Dask collection. Dask is imported only where it is used."""

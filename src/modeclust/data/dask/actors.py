@@ -1,9 +1,9 @@
 """Actors on the workers of a Dask cluster, which run passes over the chunks that they hold.
 
-A task costs the scheduler milliseconds, and a pass may take no longer than that. So a pass is one
-call to the first actor. It forwards the call to other actors, and the partial sums return the same
-way. They are merged in the pairs of `tasks.merge`, wherever the chunks are: the bits are the same.
-If neighbouring chunks are on the same worker, few partial sums have to be sent.
+A task takes the scheduler milliseconds, which may be as long as a pass. So a pass is one call to
+the first actor. It forwards the call to other actors, and the partial sums return the same way.
+They are merged in the same pairs as by `tasks.merge`, wherever the chunks are, and so have the same
+bits. If neighbouring chunks are on the same worker, few partial sums have to be sent.
 
 Everything that an actor holds can be recomputed. If one is lost, the call raises an error.
 """
@@ -16,14 +16,14 @@ from typing import Any, Self
 from modeclust.data.dask.chunk import Chunk, LabelVersion, run_pass
 from modeclust.data.dask.tasks import FAN_IN, merge, runs
 
-# Seconds between checks that actors that have not answered still exist.
+# Seconds between checks that all actors still exist.
 POLL_SECONDS = 2.0
-# Seconds that starting the actors may take: their workers may be busy.
+# Time limit in seconds for starting the actors, whose workers may be busy.
 START_SECONDS = 10.0
 
 
 class Subtotals:
-    """Partial sums of some chunks; a pair is merged as soon as both are present."""
+    """Partial sums of some chunks. A pair is merged as soon as both are available."""
 
     def __init__(self, n_chunks: int, partial_sums: dict[int, Any]) -> None:
         self._n_chunks = n_chunks
@@ -36,7 +36,7 @@ class Subtotals:
         self._merge_pairs()
 
     def total(self) -> Any:
-        """Return the sums of all chunks; none may be missing."""
+        """Return the sums over all chunks. No chunk may be missing."""
         (total,) = self._nodes.values()
         return total
 
@@ -67,7 +67,7 @@ class ChunkActor:
         self._others = others
 
     async def run(self, job: tuple[Any, LabelVersion]) -> Subtotals:
-        """Run a pass over the chunks of this actor and of those behind it."""
+        """Run a pass over the chunks of this actor, and of the actors it forwards calls to."""
         calls = [other.run(job) for other in self._others]
         submit, chunks = asyncio.get_running_loop().run_in_executor, self._chunks.values()
         passes = [submit(self._threads, run_pass, chunk, job) for chunk in chunks]
@@ -117,7 +117,7 @@ class ChunkActors:
             self._client.cancel(self._futures)
 
     def _connect(self, actors: Sequence[Any]) -> None:
-        """Connect the first actor to the heads of groups of the rest, and so on in each group."""
+        """Connect the first actor to the first of each group of the others, and so on."""
         first, *rest = actors
         groups = runs(rest, -(-len(rest) // FAN_IN) or 1)
         self._wait_for(first.connect([group[0] for group in groups]))

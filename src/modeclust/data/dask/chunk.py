@@ -1,4 +1,4 @@
-"""One chunk of rows, and what a worker does with it in one thread.
+"""One chunk of rows, and the functions that workers call on it.
 
 Labels and bounds stay in the process that ran the last pass over a chunk. They are a cache: each
 request carries a `LabelVersion`, and a process without that version recomputes the labels.
@@ -94,7 +94,7 @@ def _open_with_labels(
 ) -> MemoryDataset:
     """Open a chunk with its current labels; recompute them if they are not in the cache."""
     with _lock:
-        # Removed from the cache: the state that an interrupted task leaves is not valid.
+        # Removed from the cache: after an interrupted task, this state would not be valid.
         number, kept = _kept_labels.get(labels.fit_id, {}).pop(chunk.number, (-1, None))
     dataset = chunk.open()
     if kept is not None and number == labels.number:
@@ -106,7 +106,7 @@ def _open_with_labels(
 
 
 def _keep_state(labels: LabelVersion, chunk: int, number: int, rows: _core.Rows) -> None:
-    """Keep labels and bounds, but not the rows, which may not all fit in memory."""
+    """Keep labels and bounds, but not the rows: they may not all fit in memory."""
     kept = rows.detach_labels()
     with _lock:
         _kept_labels.setdefault(labels.fit_id, {})[chunk] = (number, kept)
@@ -157,7 +157,7 @@ def on_part(chunk: Chunk, are_counts: bool, function: Callable[..., Any], *argum
 def column(
     chunk: Chunk, are_counts: bool, function: Callable[..., Doubles], *arguments: Any
 ) -> Doubles:
-    """Return one number for each row by a function; -1 for rows of weight 0."""
+    """Return the result of a function for each row; -1 for rows of weight 0."""
     out = np.full(chunk.X.shape[0], -1.0)
     part = chunk.part(are_counts)
     if len(part.counts):

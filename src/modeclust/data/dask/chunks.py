@@ -1,4 +1,4 @@
-"""The chunks of a Dask collection: how they are checked, and their statistics."""
+"""The chunks of a Dask collection: checks and statistics."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -91,7 +91,7 @@ def _describe(part: Any) -> tuple[float, float, float, int, bool]:
     values = np.asarray(part, dtype=np.float64)
     if not len(values):
         return np.inf, -np.inf, 0.0, 0, True
-    # NaN is found by the caller: it is in the sum.
+    # The caller finds NaN by the sum.
     is_whole = bool(np.all(values == np.round(values)))
     return values.min(), values.max(), values.sum(), int(np.sum(values > 0)), is_whole
 
@@ -221,7 +221,10 @@ def _numbers(frame: Any) -> Any:
 def map_rows(
     array: Any, function: Callable[[Any], Any], dtype: np.dtype[Any], n_columns: int | None = None
 ) -> Any:
-    """Return a lazy array of the results of a function of rows; None is for one number per row."""
+    """Return a lazy array of the results of `function`.
+
+    It has `n_columns` columns. If None, it has one dimension: one number for each row.
+    """
     if n_columns is None:
         empty = np.empty(0, dtype=dtype)
         return array.map_blocks(_of_chunk, function, empty, drop_axis=1, meta=empty)

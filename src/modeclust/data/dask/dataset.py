@@ -41,7 +41,7 @@ from modeclust.data.sample import Sample
 
 logger = logging.getLogger(__name__)
 
-# Chunks are kept in memory where they take at most this share of it.
+# Chunks are kept in memory if they take at most this share of it.
 SHARE_OF_MEMORY = 0.5
 # The lengths of all chunks are listed in at most this many characters.
 MAX_LOCATION = 60
@@ -100,7 +100,7 @@ class DaskDataset:
         on_chunk.drop_states(self._label_version.fit_id)
         client = current_client()
         if client is not None and client.status == "running":
-            with suppress(Exception):  # a worker that is gone keeps nothing
+            with suppress(Exception):  # a lost worker has nothing to drop
                 client.run(on_chunk.drop_states, self._label_version.fit_id, on_error="ignore")
 
     def set_relative_scale(self, scale: Column) -> float:
@@ -208,7 +208,7 @@ class DaskDataset:
     def present(self, n_gathered: int) -> "MemoryDataset | DaskDataset":
         """Return the rows of positive weight as a dataset without local scales.
 
-        Up to `n_gathered` rows are copied into memory. Of more rows, those of weight 0 remain.
+        Up to `n_gathered` rows are copied into memory. If there are more, rows of weight 0 remain.
         """
         if self.n_rows <= n_gathered:
             sample = self.sample(self.n_rows, np.random.RandomState(0))
@@ -246,7 +246,7 @@ class DaskDataset:
     def column(self, function: Callable[..., Doubles], *arguments: Any) -> list[Any]:
         """Return the column of the results of ``function(part, *arguments)``.
 
-        It is kept in memory on the workers: it is used several times, and takes long to compute.
+        The column is kept on the workers: it is used several times, and is slow to compute.
         """
         shared = [sent(argument) for argument in (self.weights_are_counts, function, *arguments)]
         return persisted([self.task(n, on_chunk.column, *shared) for n in range(self.n_chunks)])
@@ -312,7 +312,7 @@ class DaskDataset:
     def _at(
         self, function: Callable[..., Any], indices: Indices, *arguments: Any
     ) -> tuple[Any, ...]:
-        """Return the results of a function of a chunk and of indices in it, chunk by chunk."""
+        """Return the result of ``function(chunk, indices in the chunk, ...)`` for each chunk."""
         number = np.searchsorted(self._firsts, np.sort(indices), side="right") - 1
         within = np.sort(indices) - self._firsts[number]
         return computed(
@@ -332,7 +332,7 @@ def joined(samples: Sequence[Sample]) -> Sample:
 
 
 def _describe_lengths(lengths: Sequence[int]) -> str:
-    """Return the lengths of chunks as text, which is the same only for the same lengths."""
+    """Return a text that identifies the lengths of the chunks."""
     text = ", ".join(f"{len(list(run))} of {length}" for length, run in groupby(lengths))
     if len(text) <= MAX_LOCATION:
         return text

@@ -1,4 +1,4 @@
-"""Tasks of Dask: how they are made, run and merged.
+"""Dask tasks: creating, running and merging them.
 
 Dask is imported where it is used. Tasks run on the current scheduler. Results are merged on the
 workers, in the order of the chunks and always in the same tree.
@@ -18,9 +18,9 @@ FAN_IN = 8
 
 
 def on_workers(function: Callable[..., Any], *arguments: Any, worker: str | None = None) -> Any:
-    """Return a task that calls a function; equal tasks are not merged into one.
+    """Return a task that calls a function, on `worker` if possible.
 
-    It prefers the given worker.
+    Equal tasks are not merged into one.
     """
     from dask import annotate, delayed
 
@@ -31,7 +31,7 @@ def on_workers(function: Callable[..., Any], *arguments: Any, worker: str | None
 
 
 def sent(value: Any) -> Any:
-    """Return a task whose result is `value`: it is sent once, not with each task."""
+    """Return a task whose result is `value`, so that it is sent once and not with each task."""
     from dask import delayed
 
     return delayed(value, name=f"modeclust-{uuid4().hex}", traverse=False)
