@@ -4,8 +4,9 @@ from importlib.util import find_spec
 
 import pytest
 
+HAS_CALLBACKS = find_spec("sklearn.callback") is not None
 needs_callbacks = pytest.mark.skipif(
-    find_spec("sklearn.callback") is None, reason="scikit-learn has callbacks from 1.9 on"
+    not HAS_CALLBACKS, reason="scikit-learn has callbacks from 1.9 on"
 )
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import polars as pl
+from callbacks import needs_callbacks
 from command import FRAME, QUICK, invoke, refused
 from rich.console import Console
 
@@ -61,6 +62,7 @@ def test_each_warning_is_one_line(here):
     assert re.fullmatch(r"(warning: [^\n]+\n)+", results)
 
 
+@needs_callbacks
 def test_progress_is_shown_on_a_terminal(monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=80)

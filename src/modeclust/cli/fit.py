@@ -82,7 +82,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     )
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
-        if show_progress:
+        if show_progress and hasattr(model, "set_callbacks"):  # from scikit-learn 1.9 on
             with Progress() as progress:
                 model.set_callbacks(progress).fit(table.X, sample_weight=table.weight)
             model.set_callbacks()
