@@ -7,6 +7,7 @@ decorates, for users too. Hence the decorators have types here.
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import sklearn.base
 from sklearn.utils import _param_validation, metaestimators
 from sklearn.utils import validation as _validation
@@ -61,6 +62,31 @@ check_feature_names = _validation._check_feature_names
 check_n_features = _validation._check_n_features
 get_feature_names = _validation._get_feature_names
 is_array_like = _validation._is_arraylike_not_scalar
+
+
+class _NamedColumns:
+    """A polars frame whose column names scikit-learn before 1.9 finds too."""
+
+    def __init__(self, frame: Any) -> None:
+        self.shape = frame.shape
+        self._frame = frame
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self._frame.to_numpy(), dtype=dtype)
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return self
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self._frame.columns)
+
+
+def with_column_names(X: Any) -> Any:
+    """Return `X`, or if it is a polars frame, a form in which scikit-learn finds its names."""
+    if not hasattr(X, "iter_columns") or get_feature_names(X) is not None:
+        return X
+    return _NamedColumns(X)
 
 
 def check_parameters(estimator: Any) -> None:

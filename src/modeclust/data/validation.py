@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from modeclust._sklearn import check_sample_weight
+from modeclust._sklearn import check_sample_weight, with_column_names
 from modeclust.data.dask.chunks import Chunks, Column, check_chunks, check_column
 from modeclust.data.reading import Doubles, is_dask, is_sparse
 from modeclust.data.rescaling import Rescaling
@@ -65,7 +65,7 @@ def check_rows(
         if estimator is None:
             checked = check_array(X, input_name="X", **options)
         else:
-            checked = validate_data(estimator, X, reset=reset, **options)
+            checked = validate_data(estimator, with_column_names(X), reset=reset, **options)
     if is_sparse(checked) and not checked.has_canonical_format:
         checked = checked.copy()
         checked.sum_duplicates()

@@ -7,7 +7,13 @@ from typing import Any, Literal, overload
 import numpy as np
 from sklearn.utils import check_random_state
 
-from modeclust._sklearn import Interval, StrOptions, get_feature_names, validate_params
+from modeclust._sklearn import (
+    Interval,
+    StrOptions,
+    get_feature_names,
+    validate_params,
+    with_column_names,
+)
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import Rescaling
@@ -102,7 +108,7 @@ def kmodes_path(
     >>> kmodes_path(X, 2, bandwidths=[np.inf, *np.geomspace(1, 0.4, 10)], random_state=0)
     Path(11 bandwidths from inf to 0.4, 2 clusters, 2 features)
     """
-    names = get_feature_names(X)
+    names = get_feature_names(with_column_names(X))
     X = check_rows(X, min_rows=2)
     bandwidths = check_bandwidths(bandwidths)
     scale = check_scales(sample_scale, X)
