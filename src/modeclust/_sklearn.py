@@ -83,7 +83,7 @@ class _NamedColumns:
 
 
 def with_column_names(X: Any) -> Any:
-    """Return `X`, or if it is a polars frame, a form in which scikit-learn finds its names."""
+    """Return rows in a form in which scikit-learn finds the column names of polars frames."""
     if not hasattr(X, "iter_columns") or get_feature_names(X) is not None:
         return X
     return _NamedColumns(X)

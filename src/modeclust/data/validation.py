@@ -65,7 +65,8 @@ def check_rows(
         if estimator is None:
             checked = check_array(X, input_name="X", **options)
         else:
-            checked = validate_data(estimator, with_column_names(X), reset=reset, **options)
+            named = with_column_names(X) if hasattr(X, "iter_columns") else X  # polars
+            checked = validate_data(estimator, named, reset=reset, **options)
     if is_sparse(checked) and not checked.has_canonical_format:
         checked = checked.copy()
         checked.sum_duplicates()
