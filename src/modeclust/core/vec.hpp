@@ -143,6 +143,7 @@ struct Vec<T, L, false> {
   }
 };
 
+/// A vector of four numbers.
 template <class V = Vec<double, 4>>
 MODECLUST_INLINE V vector_of(double a, double b, double c, double d) {
   if constexpr (register_bytes >= 32) {
