@@ -180,20 +180,19 @@ def predict(
     from modeclust.cli.fit import parse_columns
     from modeclust.cli.folder import check_file
     from modeclust.cli.readers.csv_files import CsvFormat
+    from modeclust.cli.readers.options import ReadOptions
     from modeclust.cli.saved_model import open_model, predict_labels
     from modeclust.cli.writers import check_id_column
 
     check_id_column(output, id_column)
     check_file(output, force=force)
-    counts = predict_labels(
-        open_model(model),
-        data,
-        output,
+    options = ReadOptions(
         id_column=id_column,
         exclude=parse_columns(exclude, "--exclude") or (),
         stream=stream,
         csv_format=CsvFormat(header, separator, decimal_comma),
     )
+    counts = predict_labels(open_model(model), data, output, options)
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(counts), "counts": counts})
     else:
