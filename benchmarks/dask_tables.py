@@ -16,7 +16,7 @@ def chunks(results):
         ["", "time / in memory", "seconds", "iterations"],
         rows,
         f"{part['run']}. The chunks are in the memory of the workers before the time begins. "
-        f"Centroids differ by at most {part['farthest']:.2g}. {part['n_passes']} passes, in the "
+        f"Centers differ by at most {part['farthest']:.2g}. {part['n_passes']} passes, in the "
         f"median of {1e3 * part['pass_seconds']['median']:.0f} ms; from one of K-modes "
         f"{part['bytes_back']['median']:,.0f} bytes come back to the client.",
     )

@@ -27,10 +27,10 @@ def iteration_ratios(results):
         "One iteration, over one of scikit-learn's Lloyd",
         header,
         rows,
-        "K-modes: gaussian kernel, from K-means centroids and the automatic start to the "
+        "K-modes: gaussian kernel, from K-means centers and the automatic start to the "
         '"knn" bandwidth, at most 10 iterations each; the time of the path over its iterations. '
         "The others: K-means from the first K rows, 1 + M iterations less 1. Bare read: all "
-        "threads sum the numbers of X. Rows searched: those whose nearest centroid the "
+        "threads sum the numbers of X. Rows searched: those whose nearest center the "
         "bounds left open, of all passes along the path.",
         [picture("iteration", "Times of an iteration over one of scikit-learn's Lloyd")],
     )
@@ -96,9 +96,9 @@ def kmeans(results):
         "K-means from one start",
         header,
         rows,
-        "From the same k-means++ centroids, tol=1e-4, at most 300 iterations. faiss has no such "
+        "From the same k-means++ centers, tol=1e-4, at most 300 iterations. faiss has no such "
         "rule: it ran as many iterations as scikit-learn. The inertia is computed from the "
-        "centroids in float64, alike for all.",
+        "centers in float64, alike for all.",
         [picture("kmeans", "Times of K-means from one start over scikit-learn's Lloyd")],
     )
 
@@ -136,7 +136,7 @@ def memory(results):
         ["data", "X", "K-modes", "scikit-learn KMeans"],
         rows,
         "The peak of a new process over what it held with X loaded and after a small fit; "
-        "n_init=1. Kept: the centroids and labels of the model, along its path where it has one.",
+        "n_init=1. Kept: the centers and labels of the model, along its path where it has one.",
     )
 
 

@@ -44,17 +44,17 @@ def problems(draw):
 @settings(max_examples=300, deadline=None)
 @given(problems(), st.sampled_from(sorted(KERNELS)), st.integers(1, 3))
 def test_the_objective_never_falls_at_a_fixed_bandwidth(problem, kernel, mode_steps):
-    X, weight, scale, centroids, bandwidth = problem
+    X, weight, scale, centers, bandwidth = problem
     with MemoryDataset(X, weight=weight, scale=scale) as rows:
         last = -np.inf
         for _ in range(6):
             for reassign in [True] + [False] * (mode_steps - 1):
-                pass_ = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+                pass_ = ModePass(centers, KERNELS[kernel], bandwidth**-2, reassign)
                 sums = rows.run(pass_)
                 assert sums.objective >= last - 1e-12 * sums.weight
                 last = sums.objective
-                centroids = sums.moved(centroids)
-                assert np.isfinite(centroids).all()
+                centers = sums.moved(centers)
+                assert np.isfinite(centers).all()
 
 
 @settings(max_examples=60, deadline=None)

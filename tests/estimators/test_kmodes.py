@@ -213,7 +213,7 @@ def test_no_convergence_is_a_warning_that_names_bandwidth_and_residual(blobs):
 
 
 def test_an_emptied_cluster_is_named_in_a_warning():
-    # Two centroids that end on one mode: the points of the second go to the first.
+    # Two centers that end on one mode: the points of the second go to the first.
     X = np.array([[0.0], [0.1], [0.2], [10.0]])
     start = np.array([[0.1], [40.0]])
     with pytest.warns(EmptyClusterWarning, match=r"Clusters \[1\] lost all .* bandwidth 2"):
