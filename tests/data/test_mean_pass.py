@@ -8,7 +8,7 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 
 
-def test_four_points_and_a_pencil():
+def test_four_points_by_hand():
     X = np.array([[0.0], [2.0], [5.0], [6.0]])
     first, second = np.array([[1.0], [6.0]]), np.array([[4.0], [9.0]])
     with MemoryDataset(X, weight=np.array([1.0, 2.0, 3.0, 0.0])) as rows:
@@ -27,7 +27,7 @@ def test_four_points_and_a_pencil():
     assert sums.moved(second).tolist() == [[19.0 / 6.0], [9.0]]
 
 
-def test_rows_far_from_any_doubt_are_not_read(rng):
+def test_rows_settled_by_their_bounds_are_not_read(rng):
     X = np.vstack([rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3)) + 50])
     centers = np.array([[0.0, 0.0, 0.0], [50.0, 50.0, 50.0]])
     with MemoryDataset(X) as rows:
@@ -38,7 +38,7 @@ def test_rows_far_from_any_doubt_are_not_read(rng):
 
 
 @pytest.mark.parametrize("between", ["another pass", "other centers", "nothing known"])
-def test_a_block_that_did_not_take_part_adds_all_its_rows(rng, between):
+def test_a_block_without_valid_bounds_adds_all_its_rows(rng, between):
     X = rng.normal(size=(500, 3))
     centers = X[:4].copy()
     with MemoryDataset(X) as rows:

@@ -75,7 +75,7 @@ def test_distinct_rows_of_all():
     np.testing.assert_array_equal(found.weight[order], [19_997.0, 2.0])
 
 
-def test_distinct_rows_of_all_are_told_apart_below_the_rounding_of_their_keys():
+def test_distinct_rows_with_equal_rounded_keys_are_distinguished():
     X = np.zeros((10_003, 2))
     X[5000:, 0] = 1e10
     X[-3:, 1] = [1e-7, 2e-7, 3e-7]

@@ -16,7 +16,7 @@ def run(X, centers, bandwidth, kernel="gaussian", reassign=True, **rows_options)
         return rows.run(pass_), rows.labels()
 
 
-def test_four_points_and_a_pencil():
+def test_four_points_by_hand():
     X = np.array([[0.0], [2.0], [5.0], [6.0]])
     centers = np.array([[1.0], [6.0]])
     sums, labels = run(X, centers, bandwidth=1.0)
@@ -105,7 +105,7 @@ def test_no_bandwidth_underflows(rng):
             assert set(labels) == {0, 1}
 
 
-def test_rows_ever_nearer_than_the_last_tile():
+def test_sums_are_accurate_where_each_row_is_nearer_than_the_last():
     # Each tile brings smaller t than all before: the reference follows, and nothing is lost.
     X = np.geomspace(1e3, 1e-3, 20_000)[:, None] * [1.0, -1.0]
     centers = np.zeros((1, 2))
@@ -161,7 +161,7 @@ def test_tiles_without_any_weight_leave_nothing(rng, kernel, n_features, contain
     assert not np.allclose(expected, centers)
 
 
-def test_a_far_row_of_great_weight_pulls():
+def test_a_far_row_of_great_weight_moves_the_center():
     X = np.array([[0.0], [11.0]])
     centers = np.zeros((1, 1))
     for options in ({"weight": np.array([1e-30, 1.0])}, {"scale": np.array([1e15, 1.0])}):

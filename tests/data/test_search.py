@@ -160,7 +160,7 @@ def test_a_pass_that_keeps_labels_leaves_the_bounds_alone(rng):
     assert moved.searched < 3000
 
 
-def test_another_number_of_clusters_begins_anew(rng):
+def test_another_number_of_clusters_starts_again(rng):
     X = rng.normal(size=(500, 3))
     with MemoryDataset(X) as rows:
         for n_clusters in (4, 1, 6, 6):

@@ -105,7 +105,7 @@ def test_the_discount_does_not_depend_on_how_rows_are_split(half_life):
     assert statistics.mass.tolist() == [1.0, 3.0]
 
 
-def test_negligible_sums_are_none_and_leave_the_center():
+def test_negligible_sums_do_not_move_the_center():
     statistics = SufficientStatistics(
         np.array([[0.0], [9.0]]), np.array([1.0, 3 * NEGLIGIBLE_MASS]), np.zeros(2), weight=1e9
     )
@@ -118,7 +118,7 @@ def test_negligible_sums_are_none_and_leave_the_center():
     assert updated.centers[1, 0] == pytest.approx(8.0)
 
 
-def test_at_a_tiny_bandwidth_the_nearest_row_still_takes_all():
+def test_at_a_tiny_bandwidth_only_the_nearest_row_has_weight():
     statistics = SufficientStatistics(np.array([[0.0]]), np.ones(1), np.array([1e6]), weight=10.0)
     state, updated = update_with(np.array([[3.0], [8.0]]), statistics, 1e-3, path_iter=3)
     assert state.centers[0, 0] == 0.0  # at t = 1e6 the statistics are nearer than 3 is
