@@ -1,6 +1,7 @@
 """Display of the clusters among the rows: means, modes, paths and densities."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -33,6 +34,7 @@ MAX_NUMBERED = 20  # clusters whose modes are numbered
 MAX_ASPECT = 3  # a plane with a larger aspect ratio is not drawn to scale
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
     """Clusters at one bandwidth, with the path from each K-means center to its mode.
 
@@ -110,30 +112,16 @@ class PathDisplay:
     >>> plt.close()
     """
 
-    def __init__(
-        self,
-        *,
-        points: Doubles,
-        labels: npt.NDArray[np.integer[Any]],
-        bandwidths: Doubles,
-        paths: Doubles,
-        axis_labels: Sequence[str],
-        exemplars: Any = None,
-        grid: Any = None,
-        densities: Any = None,
-        weights: Doubles | None = None,
-        n_rows: int | None = None,
-    ) -> None:
-        self.points = points
-        self.labels = labels
-        self.bandwidths = bandwidths
-        self.paths = paths
-        self.axis_labels = axis_labels
-        self.exemplars = exemplars
-        self.grid = grid
-        self.densities = densities
-        self.weights = weights
-        self.n_rows = n_rows
+    points: Doubles
+    labels: npt.NDArray[np.integer[Any]]
+    bandwidths: Doubles
+    paths: Doubles
+    axis_labels: Sequence[str]
+    exemplars: Any = None
+    grid: Any = None
+    densities: Any = None
+    weights: Doubles | None = None
+    n_rows: int | None = None
 
     @classmethod
     def from_estimator(
