@@ -22,7 +22,7 @@ from modeclust.cli.readers import array_files, columns
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.parquet_files import scan_parquet
 from modeclust.cli.readers.table import read_table
-from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, STREAM_WRITERS, WRITERS, write_labels
+from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, WRITERS, write_labels
 from modeclust.data import machine
 from modeclust.estimators.saving import read_model
 
@@ -212,7 +212,7 @@ def test_explore_streams():
     assert "kind 1" in Path("page.html").read_text()
 
 
-@pytest.mark.parametrize("ending", STREAM_WRITERS)
+@pytest.mark.parametrize("ending", WRITERS)
 def test_a_failure_while_labels_are_written_leaves_no_file(ending):
     def fail(part):
         raise ValueError("torn")
