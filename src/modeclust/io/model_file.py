@@ -232,48 +232,42 @@ class _Decoder:
         if not isinstance(code, dict):
             return code
         ((kind, content),) = code.items()
-        return getattr(self, f"_read_{kind}")(content)
+        match kind:
+            case "float":
+                return float(content)
+            case "tuple":
+                return tuple(self.decode(content))
+            case "dict":
+                return dict(self.decode(content))
+            case "array":
+                return array_of(self._archive.read(content))  # compares the checksum
+            case "scalar":
+                return array_of(self._archive.read(content))[()]
+            case "names":
+                return np.array(content, dtype=object)
+            case "path":
+                return Path(content)
+            case "sparse":
+                return _sparse_matrix(*self.decode(content))
+            case "random_state":
+                generator = np.random.RandomState()
+                set_generator(generator, self.decode(content))
+                return generator
+            case "object":
+                name, parts = self.decode(content)
+                return self._types[name](**parts)
+        raise ValueError(f"it has values of an unknown kind, {kind!r}")
 
-    def _read_float(self, text: str) -> float:
-        return float(text)
 
-    def _read_tuple(self, codes: list[Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(codes))
-
-    def _read_dict(self, codes: list[Any]) -> dict[Any, Any]:
-        return dict(self.decode(codes))
-
-    def _read_array(self, name: str) -> npt.NDArray[Any]:
-        return array_of(self._archive.read(name))  # compares the checksum
-
-    def _read_scalar(self, name: str) -> Any:
-        return self._read_array(name)[()]
-
-    def _read_names(self, names: list[str]) -> npt.NDArray[np.object_]:
-        return np.array(names, dtype=object)
-
-    def _read_sparse(self, codes: list[Any]) -> Any:
-        name, shape, *parts = self.decode(codes)
-        matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
-        matrix.check_format(full_check=True)  # the core does not check indices
-        # If the last row is empty, scipy does not check the order of the other rows.
-        if np.any(np.diff(matrix.indptr) < 0):
-            raise ValueError("rows of a sparse matrix end before they begin")
-        if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
-            raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
-        return matrix
-
-    def _read_path(self, name: str) -> Path:
-        return Path(name)
-
-    def _read_random_state(self, code: Any) -> np.random.RandomState:
-        generator = np.random.RandomState()
-        set_generator(generator, self.decode(code))
-        return generator
-
-    def _read_object(self, codes: list[Any]) -> Any:
-        name, parts = self.decode(codes)
-        return self._types[name](**parts)
+def _sparse_matrix(name: str, shape: Any, *parts: Any) -> Any:
+    matrix: Any = SPARSE[name](parts, shape=tuple(shape))
+    matrix.check_format(full_check=True)  # the core does not check indices
+    # If the last row is empty, scipy does not check the order of the other rows.
+    if np.any(np.diff(matrix.indptr) < 0):
+        raise ValueError("rows of a sparse matrix end before they begin")
+    if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
+        raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
+    return matrix
 
 
 def set_generator(generator: np.random.RandomState, state: Any) -> None:
