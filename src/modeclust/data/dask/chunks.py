@@ -233,10 +233,8 @@ def _of_chunk(part: Any, function: Callable[[Any], Any], empty: Any) -> Any:
     return function(part) if part.shape[0] else empty
 
 
-def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
+def check_column(values: Any, chunks: Chunks, name: str) -> Column:
     """Return one finite number for each row as a column in the same chunks."""
-    if values is None:
-        return None
     n_rows = chunks.shape[0]
     if not is_dask(values):
         values = np.asarray(values, dtype=np.float64)
