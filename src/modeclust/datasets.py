@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-
 
 class ExampleData(NamedTuple):
     """A built-in dataset, a named tuple.
@@ -27,7 +25,7 @@ class ExampleData(NamedTuple):
         Title of the dataset.
     """
 
-    X: Floats
+    X: npt.NDArray[np.float64]
     y: npt.NDArray[Any]
     feature_names: list[str]
     image_shape: tuple[int, int] | None

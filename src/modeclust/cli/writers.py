@@ -15,10 +15,9 @@ import numpy.typing as npt
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.files import TableError, find_ending
 from modeclust.data.reading import is_dask
-from modeclust.io.atomic import written
+from modeclust.io.atomic import StrPath, written
 from modeclust.path import unused_column
 
-StrPath = str | os.PathLike[str]
 Columns = dict[str, npt.NDArray[Any]]
 # Takes a file, and the columns in parts, of which there is at least one.
 Writer = Callable[[BinaryIO, Iterator[Columns]], None]

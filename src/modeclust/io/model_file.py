@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.exceptions import ModelFileError
-from modeclust.io.atomic import check_path, in_a_line, written
+from modeclust.io.atomic import StrPath, check_path, in_a_line, written
 from modeclust.io.npy import array_of
 
 TEXT = "model.json"
@@ -57,9 +57,7 @@ class Document(NamedTuple):
     kind: Kind = MODEL
 
 
-def write_document(
-    path: str | os.PathLike[str], document: Document, types: Iterable[type] = ()
-) -> None:
+def write_document(path: StrPath, document: Document, types: Iterable[type] = ()) -> None:
     """Write a document; its values may be dataclasses of the given types."""
     encoder = _Encoder(types)
     state = {
@@ -81,7 +79,7 @@ def write_document(
 
 
 def read_document(
-    path: str | os.PathLike[str],
+    path: StrPath,
     version: str,
     types: dict[str, tuple[type, ...]],
     kind: Kind = MODEL,
@@ -104,7 +102,7 @@ def read_document(
         raise kind.error(f"{os.fspath(path)!r} is damaged: {reason}. {kind.remedy}") from error
 
 
-def is_document(path: str | os.PathLike[str], kind: Kind = MODEL) -> bool:
+def is_document(path: StrPath, kind: Kind = MODEL) -> bool:
     """Return whether a file is a document; no arrays are read."""
     try:
         with zipfile.ZipFile(path) as archive:

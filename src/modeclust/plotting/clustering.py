@@ -11,16 +11,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import Doubles, is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import check_rows
 from modeclust.estimators.same_rows import check_same_rows
 from modeclust.path import Path
+from modeclust.plotting.exemplars import Labels
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.kmodes import assign
-
-Doubles = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.integer[Any]]
 
 
 class Clustering(NamedTuple):

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from modeclust import _core
 from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import Rescaling
 
-Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.integer[Any]]
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.data.reading import Doubles
 from modeclust.data.validation import check_scales, check_weights
 from modeclust.plotting.axes import label_text, open_axes
 from modeclust.plotting.clustering import (
@@ -25,8 +26,6 @@ from modeclust.plotting.exemplars import (
 )
 from modeclust.plotting.palette import color, darker, halo, symbol
 from modeclust.plotting.projection import Projection
-
-Doubles = npt.NDArray[np.float64]
 
 # Diameters of the marks in points. They differ, so that all are visible at the same position.
 MODE_SIZE, MEAN_SIZE, EXEMPLAR_SIZE = 6.5, 13.5, 17

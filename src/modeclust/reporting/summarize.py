@@ -10,9 +10,9 @@ from modeclust.data.reading import is_dask
 from modeclust.path import Path
 from modeclust.plotting.clustering import fit_parameter, labels_along
 from modeclust.plotting.density import MAX_BINS
-from modeclust.plotting.exemplars import lengths, sample_by_cluster
+from modeclust.plotting.exemplars import Indices, Labels, lengths, sample_by_cluster
 from modeclust.reporting.charts import N_DENSITY_POINTS, summarize_histogram, summarize_map
-from modeclust.reporting.data import Indices, Labels, ReportData, sample_rows
+from modeclust.reporting.data import ReportData, sample_rows
 from modeclust.reporting.patterns import N_MODE_TERMS, finite_or_none, summarize_patterns
 from modeclust.solvers.redundancy import redundant_pairs
 

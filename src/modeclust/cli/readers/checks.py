@@ -9,10 +9,9 @@ import numpy as np
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.files import TableError, quoted, reading
 from modeclust.data.reading import is_dask, is_sparse
+from modeclust.io.atomic import StrPath
 
 BLOCK_VALUES = 2**22
-
-StrPath = str | os.PathLike[str]
 
 
 def check_finite(

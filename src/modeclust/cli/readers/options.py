@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from modeclust.cli.readers.csv_files import DETECT, CsvFormat
 from modeclust.cli.readers.files import TableError, listed
+from modeclust.io.atomic import StrPath
 
 MAX_NAMES_TO_SUGGEST_FROM = 10_000
 
@@ -52,7 +53,7 @@ class ReadOptions:
         return [name for name in names if name is not None]
 
     def choose_features(
-        self, names: Sequence[str], features: Sequence[str], path: str | os.PathLike[str]
+        self, names: Sequence[str], features: Sequence[str], path: StrPath
     ) -> list[str]:
         """Return the columns to use as features.
 

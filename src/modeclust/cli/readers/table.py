@@ -30,7 +30,7 @@ from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.parquet_files import ParquetChunks, ParquetScan, read_ipc, scan_parquet
 from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
 from modeclust.data.reading import is_dask, is_sparse
-from modeclust.io.atomic import shown
+from modeclust.io.atomic import StrPath, shown
 
 Columns = FrameColumns | ArrayColumns
 Scan = ArrayScan | ParquetScan  # columns that can be loaded or streamed
@@ -72,7 +72,7 @@ class Table(NamedTuple):
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    path: StrPath,
     options: ReadOptions = ALL_COLUMNS,
     note: Callable[[str], None] = lambda message: None,
 ) -> Table:
@@ -149,7 +149,7 @@ def open_file(path: Path, csv_format: CsvFormat) -> Columns | Scan:
 def _load_or_stream(
     source: Columns | Scan,
     columns: Sequence[str],
-    path: str | os.PathLike[str],
+    path: StrPath,
     options: ReadOptions,
     note: Callable[[str], None],
 ) -> Columns | ParquetChunks:
