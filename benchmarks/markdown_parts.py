@@ -1,5 +1,7 @@
 """Parts of the results in Markdown."""
 
+NOTHING = "-"  # in a cell without a result
+
 
 def section(title, header, rows, note="", pictures=()):
     """Return a table with a title, or an empty text if it has no rows."""
@@ -28,3 +30,8 @@ def spread(summary, form=".2f"):
 def mean_and_range(summary, form=".3f"):
     """Return the mean, with minimum and maximum in brackets."""
     return f"{summary['mean']:{form}} ({summary['min']:{form}} to {summary['max']:{form}})"
+
+
+def seconds(result):
+    """Return the median time in seconds."""
+    return f"{result['seconds']['median']:.3g}"

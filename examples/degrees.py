@@ -46,7 +46,7 @@ agreement = [adjusted_rand_score(is_power, point.labels) for point in model.path
 for point, index in list(zip(model.path_, agreement, strict=True))[::8]:
     low, high = np.sort(point.centers[:, 0])
     print(
-        f"bandwidth {point.bandwidth:6.1f}: centroids at {low:5.1f} and {high:5.1f}, "
+        f"bandwidth {point.bandwidth:6.1f}: modes at {low:5.1f} and {high:5.1f}, "
         f"{point.counts.min()} vertices in the smaller cluster, adjusted Rand index {index:.3f}"
     )
 

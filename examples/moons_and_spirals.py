@@ -42,7 +42,7 @@ datasets = {"moons": make_moons(500, noise=0.07, random_state=0), "spirals": mak
 clusterers = [KMeans(n_init=10), KModes(), LaplacianKModes()]
 
 figure, axes = plt.subplots(2, 3, figsize=(9.5, 6), layout="constrained")
-print("from a centroid to the nearest row, in bandwidths: median, largest")
+print("from a center to the nearest row, in bandwidths: median, largest")
 for row, (name, (X, y)) in zip(axes, datasets.items(), strict=True):
     for ax, clusterer in zip(row, clusterers, strict=True):
         model = clusterer.set_params(n_clusters=len(set(y)), random_state=0).fit(X)

@@ -36,7 +36,7 @@ def draw(distance, seed):
     return np.vstack([inliers, np.random.RandomState(seed).normal(place, 4, (67, 2))])
 
 
-def find_centroids(X, seed):
+def find_centers(X, seed):
     model = KModes(3, random_state=seed).fit(X)
     found = {"K-means": model.path_[0].centers, "K-modes": model.cluster_centers_}
     if kmedoids is not None:
@@ -63,7 +63,7 @@ LOOKS = {
 figure, axes = plt.subplots(2, 1, figsize=(7, 6.4), layout="constrained", sharex=True, sharey=True)
 for ax, distance in zip(axes, (12, 20), strict=True):
     X = draw(distance, seed=0)
-    found = find_centroids(X, seed=0)
+    found = find_centers(X, seed=0)
     ax.scatter(*X[:600].T, s=5, color="0.7", label="groups")
     ax.scatter(*X[600:].T, s=14, color=COLORS[1], marker="x", lw=1, label="outliers")
     for name, looks in LOOKS.items():
@@ -82,13 +82,13 @@ plt.show()
 # center, over five datasets. The unit is the standard deviation of a group.
 
 distances = [0, 3, 6, 9, 12, 15, 20, 25, 30]
-names = list(find_centroids(draw(0, seed=0), seed=0))
+names = list(find_centers(draw(0, seed=0), seed=0))
 misses = np.array(
     [
         [
             [cdist(GROUPS, centers).min(axis=1).max() for centers in found.values()]
             for seed in range(5)
-            for found in [find_centroids(draw(distance, seed), seed)]
+            for found in [find_centers(draw(distance, seed), seed)]
         ]
         for distance in distances
     ]
@@ -116,7 +116,7 @@ for name, of_name, median in zip(names, misses.T, medians.T, strict=True):
     style = "--" if "from" in name else "-"
     ax.fill_between(distances, of_name.min(axis=0), of_name.max(axis=0), color=color, alpha=0.15)
     ax.plot(distances, median, style, color=color, marker="o", ms=4, label=name)
-ax.set(xlabel="distance of the outliers", ylabel="worst served group:\ndistance to a centroid")
+ax.set(xlabel="distance of the outliers", ylabel="worst served group:\ndistance to a center")
 ax.legend(title="median, and range", fontsize="small")
 plt.show()
 

@@ -35,7 +35,7 @@ def embed(n_neighbors):
 # A fit starts with K-means, which is the first point of its path. So means and modes are compared
 # from the same start, here for several graphs.
 
-print("neighbours  adjusted Rand index   shortest centroid   centroid to nearest row")
+print("neighbours  adjusted Rand index   shortest center     center to nearest row")
 print("            K-means  K-modes      K-means  K-modes    K-means  K-modes")
 for n_neighbors in (8, 10, 12, 14, 16):
     embedding = embed(n_neighbors)
@@ -69,7 +69,7 @@ for centers, name in ((means, "mean"), (modes, "mode")):
 
 fig = plt.figure(figsize=(9, 5), layout="constrained")
 grid = fig.add_gridspec(3, 10, height_ratios=(2.2, 1, 1))
-ax = fig.add_subplot(grid[0, :], xlim=(-0.5, 9.5), ylabel="length of the centroid")
+ax = fig.add_subplot(grid[0, :], xlim=(-0.5, 9.5), ylabel="length of the center")
 ax.axhline(1, color="0.6", label="the sphere")
 for line, centers, name, marker, color in (
     (1, means, "mean", "s", COLORS[2]),

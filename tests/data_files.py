@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.io import mmwrite
 
 from modeclust.cli.readers.files import ending_of
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import read_table
 
 X = np.array([[1.0, 2.5], [3.0, 0.0], [5.0, 6.0]])
@@ -39,8 +40,8 @@ def write(path):
     return path
 
 
-def read_text(content, tmp_path, name="data.csv", **options):
+def read_text(content, tmp_path, name="data.csv", note=print, **options):
     """Write text to a file, and read it as a table."""
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_table(path, **options)
+    return read_table(path, ReadOptions(**options), note)

@@ -62,7 +62,7 @@ def check_degrees(printed):
         numbers(line) for line in re.findall(r"degrees of the .*: (.*)", printed)
     )
     assert most_of_random < least_of_power
-    lines = re.findall(r"centroids at .*", printed)
+    lines = re.findall(r"modes at .*", printed)
     (_, mean, _, before), *_, (_, mode, smaller, after) = (numbers(line) for line in lines)
     assert mean > 5 * median  # among the hubs
     assert mode < median

@@ -75,7 +75,7 @@ def test_compact_kernels_end_at_one(name):
     assert (kernel_value(name, 1.0) == 0.0) == compact
     assert (relative_weight(name, 1.0) == 0.0) == compact
     assert kernel_value(name, np.nextafter(1.0, 0.0)) > 0.0
-    # Where no row is in the support, the centroid has nowhere to go.
+    # Where no row is in the support, the center has nowhere to go.
     beyond = ModePass(np.zeros((1, 1)), KERNELS[name], 1.0).run(_core.Rows(np.array([[1.5]])))
     assert (beyond.mass[0] == 0.0) == compact
 

@@ -69,7 +69,7 @@ def which_algorithm():
 
 
 def bandwidths():
-    """Draw the centroids of the digits at some bandwidths."""
+    """Draw the modes of the digits at some bandwidths."""
     X = load_digits().data / 16
     rule = estimate_bandwidth(X)
     shares = [1, 1 / 2, 1 / 3, 1 / 4, 1 / 6]
@@ -116,7 +116,7 @@ def kernels():
 
 
 def adaptive():
-    """Draw centroids in a dense and in a sparse cluster."""
+    """Draw modes in a dense and in a sparse cluster."""
     X = two_sizes(0)
     rule = estimate_bandwidth(X)
     means = KModes(2, bandwidth=np.inf, random_state=0).fit(X)
@@ -148,7 +148,7 @@ def adaptive():
 
 
 def paths():
-    """Draw the paths of the centroids of two moons."""
+    """Draw the paths of the modes of two moons."""
     X = load_dataset("moons").X
     model = KModes(2, bandwidth=0.1, random_state=0).fit(X)
     return PathDisplay.from_estimator(model, X).figure_

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
 
-
-class Dataset(NamedTuple):
+class ExampleData(NamedTuple):
     """A built-in dataset, a named tuple.
 
     Parameters
@@ -27,14 +25,14 @@ class Dataset(NamedTuple):
         Title of the dataset.
     """
 
-    X: Floats
+    X: npt.NDArray[np.float64]
     y: npt.NDArray[Any]
     feature_names: list[str]
     image_shape: tuple[int, int] | None
     title: str
 
 
-def load_dataset(name: str) -> Dataset:
+def load_dataset(name: str) -> ExampleData:
     """Load a built-in dataset.
 
     Parameters
@@ -44,7 +42,7 @@ def load_dataset(name: str) -> Dataset:
 
     Returns
     -------
-    Dataset
+    ExampleData
         The dataset. Every call returns the same values.
 
     Examples
@@ -60,57 +58,57 @@ def load_dataset(name: str) -> Dataset:
     return DATASETS[name]()
 
 
-def _blobs() -> Dataset:
+def _blobs() -> ExampleData:
     from sklearn.datasets import make_blobs
 
     X, y = make_blobs(1000, 5, centers=6, random_state=0)
-    return Dataset(X, y, _numbered(5), None, "Six Gaussian blobs")
+    return ExampleData(X, y, _numbered(5), None, "Six Gaussian blobs")
 
 
-def _degrees() -> Dataset:
+def _degrees() -> ExampleData:
     """Vertex degrees of an Erdős-Rényi graph and a power-law graph, as in Fig. 4 of the paper."""
     rng = np.random.RandomState(0)
     random = rng.binomial(999, 2 * 9918 / 1000 / 999, 1000)
     power_law = np.minimum(np.floor(131 * (1 + rng.pareto(1.5, 3000))), 2999)
     X = np.concatenate([random, power_law])[:, np.newaxis]
     y = np.repeat(["random", "power-law"], [1000, 3000])
-    return Dataset(X, y, ["degree"], None, "Vertex degrees of a graph")
+    return ExampleData(X, y, ["degree"], None, "Vertex degrees of a graph")
 
 
-def _digits() -> Dataset:
+def _digits() -> ExampleData:
     from sklearn.datasets import load_digits
 
     data = load_digits()
     names = [f"pixel_{i}_{j}" for i in range(8) for j in range(8)]
-    return Dataset(data.data / 16, data.target, names, (8, 8), "Handwritten digits")
+    return ExampleData(data.data / 16, data.target, names, (8, 8), "Handwritten digits")
 
 
-def _gaussians() -> Dataset:
+def _gaussians() -> ExampleData:
     """Three Gaussians as in Fig. 2 of the paper, to be clustered with K = 2."""
     from sklearn.datasets import make_blobs
 
     centers = [[0.0, 0.0], [6.0, 0.0], [3.0, 9.0]]
     X, y = make_blobs(600, centers=centers, cluster_std=1.0, random_state=0)
-    return Dataset(X, y, _numbered(2), None, "Three Gaussians")
+    return ExampleData(X, y, _numbered(2), None, "Three Gaussians")
 
 
-def _moons() -> Dataset:
+def _moons() -> ExampleData:
     from sklearn.datasets import make_moons
 
     X, y = make_moons(1000, noise=0.08, random_state=0)
-    return Dataset(X, y, _numbered(2), None, "Two moons")
+    return ExampleData(X, y, _numbered(2), None, "Two moons")
 
 
-def _of_sklearn(loader: str, title: str) -> Callable[[], Dataset]:
+def _of_sklearn(loader: str, title: str) -> Callable[[], ExampleData]:
     """Return a function that loads a dataset of scikit-learn, with class names as `y`."""
 
-    def load() -> Dataset:
+    def load() -> ExampleData:
         import sklearn.datasets
 
         data = getattr(sklearn.datasets, loader)()
         classes = np.asarray(data.target_names)[data.target]
         names = [str(name) for name in data.feature_names]
-        return Dataset(data.data, classes, names, None, title)
+        return ExampleData(data.data, classes, names, None, title)
 
     return load
 
@@ -119,7 +117,7 @@ def _numbered(n_features: int) -> list[str]:
     return [f"x{j}" for j in range(n_features)]
 
 
-DATASETS: dict[str, Callable[[], Dataset]] = {
+DATASETS: dict[str, Callable[[], ExampleData]] = {
     "blobs": _blobs,
     "breast_cancer": _of_sklearn("load_breast_cancer", "Breast cancer"),
     "degrees": _degrees,

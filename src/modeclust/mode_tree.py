@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.path import Backend, make_frame
-
-Floats = npt.NDArray[np.floating[Any]]
+from modeclust.path import Backend, Floats, make_frame
 
 
 class TreeLevel(NamedTuple):

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from sklearn.datasets import make_blobs
 
 import modeclust
 from modeclust.cli.readers import array_files, columns
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.parquet_files import scan_parquet
 from modeclust.cli.readers.table import read_table
-from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, STREAM_WRITERS, WRITERS, write_labels
+from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, WRITERS, write_labels
 from modeclust.data import machine
 from modeclust.estimators.saving import read_model
 
@@ -77,7 +79,7 @@ def written(folder):
     (labels,) = folder.glob("labels.*")
     report = json.loads((folder / "report.json").read_text())
     return {
-        "labels": read_table(labels, stream=False).X.ravel(),
+        "labels": read_table(labels, ReadOptions(stream=False)).X.ravel(),
         "model": read_model(folder / "model.npz").model,
         "centers": pl.read_csv(folder / "centers.csv"),
         "path": pl.read_csv(folder / "path.csv"),
@@ -198,7 +200,7 @@ def test_ids_are_streamed_in_every_format_with_several_columns(ids):
                     model.labels_.tolist(),
                 )
             continue
-        table = read_table(output, ["label"], label_column="id")
+        table = read_table(output, ReadOptions(["label"], label_column="id"))
         assert table.labels.tolist() == ids
         np.testing.assert_array_equal(table.X.ravel(), model.labels_)
 
@@ -210,7 +212,7 @@ def test_explore_streams():
     assert "kind 1" in Path("page.html").read_text()
 
 
-@pytest.mark.parametrize("ending", STREAM_WRITERS)
+@pytest.mark.parametrize("ending", WRITERS)
 def test_a_failure_while_labels_are_written_leaves_no_file(ending):
     def fail(part):
         raise ValueError("torn")
@@ -253,10 +255,9 @@ def test_columns_of_every_type_are_streamed_unchanged():
     )
     frame.write_parquet("kinds.parquet")
     for names, label in ((["single"], "whole"), (["whole", "text"], "kind"), (["flag"], "floats")):
-        ours = read_table(
-            "kinds.parquet", names, label, "single" if "whole" in names else None, stream=True
-        )
-        theirs = read_table("kinds.parquet", names, label, "single" if "whole" in names else None)
+        options = ReadOptions(names, label, "single" if "whole" in names else None)
+        ours = read_table("kinds.parquet", replace(options, stream=True))
+        theirs = read_table("kinds.parquet", options)
         assert ours.X.numblocks[0] > 1
         for lazy, values in zip(ours[:4], theirs[:4], strict=True):
             if hasattr(lazy, "compute"):
@@ -266,8 +267,8 @@ def test_columns_of_every_type_are_streamed_unchanged():
 
 def test_parts_are_read_in_the_order_of_their_numbers():
     assert scan_parquet(Path("parts"))._files[-1].file.name == "part.11.parquet"
-    np.testing.assert_array_equal(read_table("parts", ["a", "b", "c"]).X, X)
-    chunks = read_table("parts", ["a", "b", "c"], stream=True).X
+    np.testing.assert_array_equal(read_table("parts", ReadOptions(["a", "b", "c"])).X, X)
+    chunks = read_table("parts", ReadOptions(["a", "b", "c"], stream=True)).X
     np.testing.assert_array_equal(chunks.compute(), X)
     assert chunks.numblocks[0] == -(-2400 * 3 * 8 // columns.CHUNK_BYTES)
 
@@ -278,7 +279,7 @@ def test_a_dataset_that_dask_wrote():
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).sample(frac=1.0, random_state=0)
     dd.from_pandas(frame, npartitions=11, sort=False).to_parquet("dask")
     notes = []
-    table = read_table("dask", stream=True, note=notes.append)
+    table = read_table("dask", ReadOptions(stream=True), note=notes.append)
     np.testing.assert_array_equal(table.X.compute(), frame.to_numpy())
     assert table.columns == ["a", "b", "c"]
     assert "index is ignored" in table.notices[0]
@@ -290,7 +291,7 @@ def test_a_name_that_is_not_utf_8():
     path = os.fsdecode(b"ros\xe9.parquet")
     Path("one.parquet").rename(path)
     for stream in (False, True):
-        rows = read_table(path, ["a", "b", "c"], stream=stream).X
+        rows = read_table(path, ReadOptions(["a", "b", "c"], stream=stream)).X
         np.testing.assert_array_equal(np.asarray(rows), X)
 
 
@@ -392,9 +393,8 @@ class TestBadInput:
         assert "two dimensions, got 1" in refused("fit", f"x{ending}/flat", *QUICK, option)
         done = invoke("fit", f"x{ending}/deep/second", *QUICK, option, "--json")
         assert json.loads(done.stdout)["folder"] == "second.modes"
-        np.testing.assert_array_equal(
-            np.asarray(read_table(f"x{ending}/deep/second", stream=option == "--stream").X), X + 1
-        )
+        read = read_table(f"x{ending}/deep/second", ReadOptions(stream=option == "--stream"))
+        np.testing.assert_array_equal(np.asarray(read.X), X + 1)
 
     @pytest.mark.parametrize("ending", [".h5", ".zarr"])
     def test_an_array_with_few_stored_chunks(self, ending, option, monkeypatch):
@@ -414,7 +414,7 @@ class TestBadInput:
         )
         assert "the data is incomplete or the shape is wrong" in error
         monkeypatch.setattr(array_files, "MAX_UNCHECKED_CHUNKS", 1)
-        rows = read_table(f"x{ending}/whole", stream=option == "--stream").X
+        rows = read_table(f"x{ending}/whole", ReadOptions(stream=option == "--stream")).X
         np.testing.assert_array_equal(np.asarray(rows), X)
 
     @pytest.mark.parametrize("name", ["x.h5", "x.zarr"])

@@ -46,7 +46,7 @@ def client(dask_cluster):
 
 
 @given(owners=st.lists(st.integers(0, 4), min_size=1, max_size=150), seed=st.integers(0, 99))
-def test_any_owners_in_any_order_leave_the_bits_of_the_tree(owners, seed):
+def test_partial_sums_of_any_workers_in_any_order_have_the_same_bits(owners, seed):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=len(owners)) * 10.0 ** rng.integers(-9, 9, len(owners))
     whole = merge(*map(Sum, values))
@@ -70,7 +70,7 @@ def test_neighbours_send_few_subtotals():
         assert len(some._nodes) <= 12
 
 
-def test_chunks_stay_where_they_are_or_are_laid_side_by_side(client):
+def test_chunks_stay_on_their_workers_or_neighbours_share_one(client):
     lazy = da.from_array(X, chunks=(250, 3))
     workers = list(client.scheduler_info()["workers"])
     assert check_rows(lazy, chunked=True).workers == [workers[0]] * 8 + [workers[1]] * 8
@@ -81,7 +81,7 @@ def test_chunks_stay_where_they_are_or_are_laid_side_by_side(client):
     assert found.workers == [holders[part.key][0] for part in found.parts]
 
 
-def test_actors_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
+def test_actors_return_the_results_of_tasks_in_few_bytes(client, monkeypatch):
     rows = da.from_array(X, chunks=(150, 3))
     answers = []
     original = ChunkActors.run
@@ -104,7 +104,7 @@ def test_actors_answer_as_tasks_do_in_few_bytes(client, monkeypatch):
 
 @pytest.mark.posix
 @pytest.mark.parametrize("delay", [0.0, pytest.param(0.02, marks=pytest.mark.slow)])
-def test_a_worker_killed_in_a_pass(client, monkeypatch, caplog, delay):
+def test_a_fit_survives_a_worker_killed_in_a_pass(client, monkeypatch, caplog, delay):
     caplog.set_level("INFO", "modeclust")
     rows = da.from_array(X, chunks=(150, 3))
     whole = MODEL.fit(rows).path_.centers.tobytes()
@@ -149,7 +149,7 @@ def no_collector():
 
 
 @pytest.mark.usefixtures("no_collector")
-def test_nobody_and_nothing_stays_after_a_fit(client):
+def test_no_actor_and_no_chunk_is_left_after_a_fit(client):
     rows = check_rows(da.from_array(X, chunks=(500, 3)), chunked=True)
     pass_ = ModePass(X[:5], GAUSSIAN, 1.0)
     with dask_dataset.DaskDataset(rows, Rescaling(), n_clusters=5) as opened:

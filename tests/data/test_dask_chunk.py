@@ -44,6 +44,6 @@ def test_labels_and_bounds_are_kept(fit_id):
 def test_labels_of_another_version_are_recomputed(fit_id):
     run_pass(chunk_of(X), (PASS, LabelVersion(fit_id, 0, None)))
     moved = CENTERS + 1.0
-    labels = on_chunk.labels_at(chunk_of(X), np.arange(500), LabelVersion(fit_id, 7, moved))
+    labels = on_chunk.labels_at(chunk_of(X), LabelVersion(fit_id, 7, moved), np.arange(500))
     nearest = np.square(X[:, None] - moved).sum(axis=2).argmin(axis=1)
     np.testing.assert_array_equal(labels, nearest)

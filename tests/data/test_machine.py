@@ -1,7 +1,7 @@
 from modeclust.data import machine
 
 
-def test_memory_is_that_of_the_machine_or_less(monkeypatch, tmp_path):
+def test_memory_is_at_most_that_of_the_machine(monkeypatch, tmp_path):
     whole = machine.memory()
     assert 2**28 < whole < 2**63
     (tmp_path / "memory.max").write_text("max\n")

@@ -8,7 +8,7 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 
 
-def test_four_points_and_a_pencil():
+def test_four_points_by_hand():
     X = np.array([[0.0], [2.0], [5.0], [6.0]])
     first, second = np.array([[1.0], [6.0]]), np.array([[4.0], [9.0]])
     with MemoryDataset(X, weight=np.array([1.0, 2.0, 3.0, 0.0])) as rows:
@@ -27,30 +27,30 @@ def test_four_points_and_a_pencil():
     assert sums.moved(second).tolist() == [[19.0 / 6.0], [9.0]]
 
 
-def test_rows_far_from_any_doubt_are_not_read(rng):
+def test_rows_settled_by_their_bounds_are_not_read(rng):
     X = np.vstack([rng.normal(size=(1000, 3)), rng.normal(size=(1000, 3)) + 50])
-    centroids = np.array([[0.0, 0.0, 0.0], [50.0, 50.0, 50.0]])
+    centers = np.array([[0.0, 0.0, 0.0], [50.0, 50.0, 50.0]])
     with MemoryDataset(X) as rows:
-        assert rows.run(MeanPass(centroids)).read == 2000
-        change = rows.run(MeanPass(centroids + 0.1, after=centroids))
+        assert rows.run(MeanPass(centers)).read == 2000
+        change = rows.run(MeanPass(centers + 0.1, after=centers))
         assert (change.read, change.searched, change.changed) == (0, 0, 0)
         assert not change.totals.any()
 
 
-@pytest.mark.parametrize("between", ["another pass", "other centroids", "nothing known"])
-def test_a_block_that_did_not_take_part_adds_all_its_rows(rng, between):
+@pytest.mark.parametrize("between", ["another pass", "other centers", "nothing known"])
+def test_a_block_without_valid_bounds_adds_all_its_rows(rng, between):
     X = rng.normal(size=(500, 3))
-    centroids = X[:4].copy()
+    centers = X[:4].copy()
     with MemoryDataset(X) as rows:
-        rows.run(MeanPass(centroids))
-        after = centroids
+        rows.run(MeanPass(centers))
+        after = centers
         if between == "another pass":
-            rows.run(ModePass(centroids, 0, 1.0))
-        elif between == "other centroids":
-            after = centroids + 1.0
+            rows.run(ModePass(centers, 0, 1.0))
+        elif between == "other centers":
+            after = centers + 1.0
         else:
             after = None
-        sums = rows.run(MeanPass(centroids + 0.01, after=after))
+        sums = rows.run(MeanPass(centers + 0.01, after=after))
     assert sums.counts.sum() == 500
     np.testing.assert_allclose(sums.totals.sum(axis=0), X.sum(axis=0))
 
@@ -75,13 +75,13 @@ def test_farthest_rows_first_with_their_weights(rng):
     X = rng.normal(size=(30_000, 2))
     weight = rng.integers(0, 2, size=30_000) * 2.0
     scale = rng.uniform(1, 2, size=30_000)
-    centroids = X[:3]
-    distances = np.square(X[:, None] - centroids).sum(axis=2).min(axis=1)
+    centers = X[:3]
+    distances = np.square(X[:, None] - centers).sum(axis=2).min(axis=1)
     expected = np.argsort(np.where(weight > 0, -distances, 0))[:4]
     for form in (X, sparse.csr_array(X)):
         with MemoryDataset(form, weight=weight, scale=scale) as rows:
-            rows.run(ModePass(centroids, 0, 0.0))
-            found = rows.run(FarthestPass(centroids, 4))
+            rows.run(ModePass(centers, 0, 0.0))
+            found = rows.run(FarthestPass(centers, 4))
         np.testing.assert_array_equal(found.indices, expected)
         np.testing.assert_allclose(found.distances, distances[expected])
         np.testing.assert_allclose(found.weights, 2.0 / scale[expected] ** 2)

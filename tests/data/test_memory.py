@@ -20,8 +20,8 @@ def all_forms(X, tmp_path):
 
 def test_every_form_gives_the_same_sums(rng, tmp_path):
     X = np.round(rng.normal(size=(20_000, 4)), 1)
-    centroids = X[:5] + 0.01
-    pass_ = ModePass(centroids, 0, 0.5)
+    centers = X[:5] + 0.01
+    pass_ = ModePass(centers, 0, 0.5)
     with MemoryDataset(X) as rows:
         expected, labels = rows.run(pass_), rows.labels()
     for name, form in all_forms(X, tmp_path):
@@ -29,11 +29,11 @@ def test_every_form_gives_the_same_sums(rng, tmp_path):
             found = rows.run(pass_)
             np.testing.assert_array_equal(rows.labels(), labels, err_msg=name)
             np.testing.assert_allclose(
-                found.moved(centroids), expected.moved(centroids), rtol=1e-12, err_msg=name
+                found.moved(centers), expected.moved(centers), rtol=1e-12, err_msg=name
             )
             np.testing.assert_allclose(
-                rows.distances(centroids),
-                np.linalg.norm(X[:, None] - centroids, axis=2),
+                rows.distances(centers),
+                np.linalg.norm(X[:, None] - centers, axis=2),
                 rtol=1e-9,
                 err_msg=name,
             )
@@ -43,8 +43,8 @@ def test_every_form_gives_the_same_sums(rng, tmp_path):
 def test_a_mapped_file_of_other_numbers_is_converted_by_the_block(rng, tmp_path, dtype):
     X = (rng.random((3000, 6)) * 5).astype(dtype)
     np.save(tmp_path / "rows.npy", X)
-    centroids = X[:3].astype(float) + rng.random((3, 6))
-    pass_ = ModePass(centroids, 0, 0.2)
+    centers = X[:3].astype(float) + rng.random((3, 6))
+    pass_ = ModePass(centers, 0, 0.2)
     with MemoryDataset(np.load(tmp_path / "rows.npy", mmap_mode="r")) as rows:
         found = rows.run(pass_)
     with MemoryDataset(X.astype(np.float64)) as rows:
@@ -75,7 +75,7 @@ def test_distinct_rows_of_all():
     np.testing.assert_array_equal(found.weight[order], [19_997.0, 2.0])
 
 
-def test_distinct_rows_of_all_are_told_apart_below_the_rounding_of_their_keys():
+def test_distinct_rows_with_equal_rounded_keys_are_distinguished():
     X = np.zeros((10_003, 2))
     X[5000:, 0] = 1e10
     X[-3:, 1] = [1e-7, 2e-7, 3e-7]

@@ -10,16 +10,16 @@ from modeclust.data.mode_pass import ModePass
 from modeclust.kernels import KERNELS
 
 
-def run(X, centroids, bandwidth, kernel="gaussian", reassign=True, **rows_options):
+def run(X, centers, bandwidth, kernel="gaussian", reassign=True, **rows_options):
     with MemoryDataset(X, **rows_options) as rows:
-        pass_ = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+        pass_ = ModePass(centers, KERNELS[kernel], bandwidth**-2, reassign)
         return rows.run(pass_), rows.labels()
 
 
-def test_four_points_and_a_pencil():
+def test_four_points_by_hand():
     X = np.array([[0.0], [2.0], [5.0], [6.0]])
-    centroids = np.array([[1.0], [6.0]])
-    sums, labels = run(X, centroids, bandwidth=1.0)
+    centers = np.array([[1.0], [6.0]])
+    sums, labels = run(X, centers, bandwidth=1.0)
     assert labels.tolist() == [0, 0, 1, 1]
     assert sums.counts.tolist() == [2, 2]
     # Cluster 0: both points at t = 1. Cluster 1: t = 1 and t = 0.
@@ -32,14 +32,14 @@ def test_four_points_and_a_pencil():
     assert sums.changed == 4
     pull = np.exp(-0.5)
     expected = [1.0, (6 + 5 * pull) / (1 + pull)]
-    assert sums.moved(centroids).ravel() == pytest.approx(expected, rel=1e-15)
+    assert sums.moved(centers).ravel() == pytest.approx(expected, rel=1e-15)
 
 
-def test_a_tie_goes_to_the_lowest_centroid():
+def test_a_tie_goes_to_the_lowest_center():
     X = np.zeros((5, 2))
-    centroids = np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 5.0], [0.0, -5.0]])
+    centers = np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 5.0], [0.0, -5.0]])
     for rows in (X, sparse.csr_array(X)):
-        assert run(rows, centroids, 1.0)[1].tolist() == [0] * 5
+        assert run(rows, centers, 1.0)[1].tolist() == [0] * 5
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -50,25 +50,25 @@ def test_a_tie_goes_to_the_lowest_centroid():
 def test_one_pass_agrees_with_the_reference(rng, kernel, dtype, is_sparse, bandwidth, n_features):
     X = rng.normal(size=(300, n_features)).astype(dtype)
     X[rng.random(X.shape) < 0.4] = 0
-    centroids = rng.normal(size=(6, n_features))
+    centers = rng.normal(size=(6, n_features))
     weight = rng.integers(0, 3, size=300).astype(float)
     scale = rng.uniform(0.5, 2, size=300)
     rows = sparse.csr_array(X) if is_sparse else X
-    sums, labels = run(rows, centroids, bandwidth, kernel, weight=weight, scale=scale)
+    sums, labels = run(rows, centers, bandwidth, kernel, weight=weight, scale=scale)
 
     exact = X.astype(np.float64)
-    np.testing.assert_array_equal(labels, reference.assign(exact, centroids))
-    expected = reference.mode_step(exact, labels, centroids, bandwidth, kernel, weight, scale)
-    np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-10, atol=1e-12)
-    expected = reference.objective(exact, centroids, bandwidth, kernel, weight, scale)
+    np.testing.assert_array_equal(labels, reference.assign(exact, centers))
+    expected = reference.mode_step(exact, labels, centers, bandwidth, kernel, weight, scale)
+    np.testing.assert_allclose(sums.moved(centers), expected, rtol=1e-10, atol=1e-12)
+    expected = reference.objective(exact, centers, bandwidth, kernel, weight, scale)
     assert sums.objective / sums.weight == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
 def test_sums_merge_the_same_in_any_grouping(rng):
     X = rng.normal(size=(90, 3))
-    centroids = X[:4].copy()
+    centers = X[:4].copy()
     for name, kernel in KERNELS.items():
-        pass_ = ModePass(centroids, kernel, 4.0)
+        pass_ = ModePass(centers, kernel, 4.0)
 
         def sums_of(part, pass_=pass_):
             with MemoryDataset(part) as rows:
@@ -85,7 +85,7 @@ def test_sums_merge_the_same_in_any_grouping(rng):
         whole = sums_of(X)
         for other in (left, right):
             np.testing.assert_allclose(
-                other.moved(centroids), whole.moved(centroids), rtol=1e-13, err_msg=name
+                other.moved(centers), whole.moved(centers), rtol=1e-13, err_msg=name
             )
             assert other.objective == pytest.approx(whole.objective, rel=1e-13)
             assert other.counts.tolist() == whole.counts.tolist()
@@ -93,11 +93,11 @@ def test_sums_merge_the_same_in_any_grouping(rng):
 
 def test_no_bandwidth_underflows(rng):
     X = rng.normal(size=(50, 2))
-    centroids = np.array([[10.0, 10.0], [-10.0, -10.0]])
+    centers = np.array([[10.0, 10.0], [-10.0, -10.0]])
     for kernel in ("gaussian", "cauchy"):
         for bandwidth in (1e-3, 1e-30, 1e-140):
-            sums, labels = run(X, centroids, bandwidth, kernel)
-            moved = sums.moved(centroids)
+            sums, labels = run(X, centers, bandwidth, kernel)
+            moved = sums.moved(centers)
             nearest = X[sums.nearest]
             assert np.isfinite(moved).all()
             if kernel == "gaussian":
@@ -105,15 +105,15 @@ def test_no_bandwidth_underflows(rng):
             assert set(labels) == {0, 1}
 
 
-def test_rows_ever_nearer_than_the_last_tile():
+def test_sums_are_accurate_where_each_row_is_nearer_than_the_last():
     # Each tile brings smaller t than all before: the reference follows, and nothing is lost.
     X = np.geomspace(1e3, 1e-3, 20_000)[:, None] * [1.0, -1.0]
-    centroids = np.zeros((1, 2))
+    centers = np.zeros((1, 2))
     for name in ("gaussian", "cauchy"):
-        sums, labels = run(X, centroids, 0.5, name, n_jobs=1)
-        expected = reference.mode_step(X, labels, centroids, 0.5, name)
-        np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-12)
-        expected = reference.objective(X, centroids, 0.5, name)
+        sums, labels = run(X, centers, 0.5, name, n_jobs=1)
+        expected = reference.mode_step(X, labels, centers, 0.5, name)
+        np.testing.assert_allclose(sums.moved(centers), expected, rtol=1e-12)
+        expected = reference.objective(X, centers, 0.5, name)
         assert sums.objective / sums.weight == pytest.approx(expected, rel=1e-12)
 
 
@@ -127,20 +127,20 @@ def test_labels_stay_where_rows_are_not_reassigned():
     assert sums.inertia == pytest.approx(100 + 81 + 100)
 
 
-def test_csr_distances_keep_their_digits_where_the_centroid_is_the_row(rng):
+def test_csr_distances_keep_their_digits_where_the_center_is_the_row(rng):
     X = sparse.random(40, 500, 0.05, format="csr", rng=rng)
-    centroids = X[:5].toarray()
-    centroids[:, 7] += 1e-12
-    sums, _ = run(X, centroids, 1.0)
+    centers = X[:5].toarray()
+    centers[:, 7] += 1e-12
+    sums, _ = run(X, centers, 1.0)
     np.testing.assert_allclose(sums.nearest_distance, 1e-24, rtol=1e-3)
 
 
 def test_bits_do_not_depend_on_the_number_of_threads(rng):
     X = rng.normal(size=(40_000, 3)).astype(np.float32)
-    centroids = X[:9].astype(np.float64)
+    centers = X[:9].astype(np.float64)
     results = []
     for n_jobs in (1, 2, 5):
-        sums, labels = run(X, centroids, 0.5, n_clusters=9, n_jobs=n_jobs)
+        sums, labels = run(X, centers, 0.5, n_clusters=9, n_jobs=n_jobs)
         results.append(
             (sums.totals.tobytes(), sums.mass.tobytes(), sums.objective, labels.tobytes())
         )
@@ -154,21 +154,21 @@ def test_tiles_without_any_weight_leave_nothing(rng, kernel, n_features, contain
     X = rng.normal(size=(3000, n_features))
     weight = np.ones(3000)
     weight[:2000] = 0
-    centroids = X[:2] + 0.1
-    sums, labels = run(container(X), centroids, 3.0 * n_features, kernel, weight=weight)
-    expected = reference.mode_step(X, labels, centroids, 3.0 * n_features, kernel, weight)
-    np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-10)
-    assert not np.allclose(expected, centroids)
+    centers = X[:2] + 0.1
+    sums, labels = run(container(X), centers, 3.0 * n_features, kernel, weight=weight)
+    expected = reference.mode_step(X, labels, centers, 3.0 * n_features, kernel, weight)
+    np.testing.assert_allclose(sums.moved(centers), expected, rtol=1e-10)
+    assert not np.allclose(expected, centers)
 
 
-def test_a_far_row_of_great_weight_pulls():
+def test_a_far_row_of_great_weight_moves_the_center():
     X = np.array([[0.0], [11.0]])
-    centroids = np.zeros((1, 1))
+    centers = np.zeros((1, 1))
     for options in ({"weight": np.array([1e-30, 1.0])}, {"scale": np.array([1e15, 1.0])}):
-        sums, labels = run(X, centroids, 1.0, **options)
-        expected = reference.mode_step(X, labels, centroids, 1.0, "gaussian", **options)
+        sums, labels = run(X, centers, 1.0, **options)
+        expected = reference.mode_step(X, labels, centers, 1.0, "gaussian", **options)
         assert expected[0, 0] > 10
-        np.testing.assert_allclose(sums.moved(centroids), expected, rtol=1e-10)
+        np.testing.assert_allclose(sums.moved(centers), expected, rtol=1e-10)
 
 
 def test_labels_are_needed_before_they_can_be_kept(rng):
@@ -183,9 +183,9 @@ def test_bits_over_passes_with_bounds_do_not_depend_on_the_number_of_threads(rng
     results = []
     for n_jobs in (1, 2, 5):
         with MemoryDataset(X, n_clusters=75, n_jobs=n_jobs) as rows:
-            centroids = X[:75].astype(np.float64)
+            centers = X[:75].astype(np.float64)
             for _ in range(4):
-                sums = rows.run(ModePass(centroids, 0, 1.0 / n_features))
-                centroids = sums.moved(centroids)
-            results.append((centroids.tobytes(), sums.objective, rows.labels().tobytes()))
+                sums = rows.run(ModePass(centers, 0, 1.0 / n_features))
+                centers = sums.moved(centers)
+            results.append((centers.tobytes(), sums.objective, rows.labels().tobytes()))
     assert results[0] == results[1] == results[2]

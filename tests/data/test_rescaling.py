@@ -13,7 +13,7 @@ def test_ordinary_data_are_not_copied(rng, dtype):
     assert rescaling.to_internal(X) is X
 
 
-def test_a_large_offset_is_taken_off_exactly(rng):
+def test_a_large_offset_is_subtracted_exactly(rng):
     spread = rng.normal(size=(100, 2))
     X = spread + 1e8
     rescaling = Rescaling.of(X)

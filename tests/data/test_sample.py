@@ -29,7 +29,7 @@ def test_distinct_does_not_depend_on_order_repetition_or_storage(rng):
             np.testing.assert_array_equal(found.weight, expected.weight)
 
 
-def test_distinct_leaves_the_rows_alone_unless_told(rng):
+def test_distinct_does_not_change_the_rows_by_default(rng):
     X = rng.normal(size=(50, 100))
     before = X.copy()
     copied = Sample(X, np.ones(50)).distinct()
@@ -39,12 +39,12 @@ def test_distinct_leaves_the_rows_alone_unless_told(rng):
     assert np.shares_memory(taken.X, X)
 
 
-def test_minus_zero_is_zero():
+def test_minus_zero_equals_zero():
     sample = Sample(np.array([[0.0], [-0.0]]), np.ones(2)).distinct()
     assert len(sample.weight) == 1
 
 
-def test_rows_that_share_a_key_are_told_apart():
+def test_rows_with_equal_keys_are_distinguished():
     X = np.array([[1e17, 0.0], [1e17, 1.0]] * 20 + [[0.0, 0.0]])
     for rows in (X, sparse.csr_array(X)):
         sample = Sample(rows, np.ones(41)).distinct()

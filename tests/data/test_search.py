@@ -13,11 +13,11 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
 
 
-def as_measured(centroids, X):
-    """Return centroids as rows are compared with them: float32 for long dense float32 rows."""
+def as_measured(centers, X):
+    """Return centers as rows are compared with them: float32 for long dense float32 rows."""
     if sparse.issparse(X) or X.dtype != np.float32 or X.shape[1] < 64:
-        return centroids
-    return centroids.astype(np.float32).astype(np.float64)
+        return centers
+    return centers.astype(np.float32).astype(np.float64)
 
 
 def grid(rng, n_features):
@@ -35,18 +35,18 @@ DATA = {
 
 
 def walks(X, rng, n_clusters=7):
-    """Yield centroids that creep, stop, jump, meet each other and leave."""
-    centroids = X[rng.choice(len(X), n_clusters, replace=False)].copy()
+    """Yield centers that creep, stop, jump, meet each other and leave."""
+    centers = X[rng.choice(len(X), n_clusters, replace=False)].copy()
     for pace in (0.0, 1e-3, 1e-3, 0.0, 1e-2, 0.3, 1e-3, 1e-3, 5.0, 1e-4, 1e-4):
-        yield centroids.copy()
-        centroids += pace * rng.normal(size=centroids.shape) * X.std()
-    centroids[3] = centroids[5]
-    yield centroids.copy()
-    centroids[:] = X[:n_clusters]
-    yield centroids.copy()
-    centroids[2] = 1e6
-    yield centroids.copy()
-    yield centroids + 1e-9
+        yield centers.copy()
+        centers += pace * rng.normal(size=centers.shape) * X.std()
+    centers[3] = centers[5]
+    yield centers.copy()
+    centers[:] = X[:n_clusters]
+    yield centers.copy()
+    centers[2] = 1e6
+    yield centers.copy()
+    yield centers + 1e-9
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -58,22 +58,22 @@ def test_labels_are_those_of_a_full_search(rng, name, n_features, dtype, contain
     exact = X.astype(np.float64)
     searched = []
     with MemoryDataset(container(X)) as rows:
-        for centroids in walks(exact, rng):
-            sums = rows.run(ModePass(centroids, 0, 0.1))
+        for centers in walks(exact, rng):
+            sums = rows.run(ModePass(centers, 0, 0.1))
             searched.append(sums.searched)
             with MemoryDataset(container(X)) as fresh:
-                full = fresh.run(ModePass(centroids, 0, 0.1))
+                full = fresh.run(ModePass(centers, 0, 0.1))
                 assert full.searched == 3000
                 np.testing.assert_array_equal(rows.labels(), fresh.labels())
             # Not only the labels: a pass leaves the same bits with and without bounds.
             assert sums.totals.tobytes() == full.totals.tobytes()
             assert sums.objective == full.objective
-            squared = reference.squared_distances(exact, as_measured(centroids, container(X)))
+            squared = reference.squared_distances(exact, as_measured(centers, container(X)))
             nearest = squared.min(axis=1)
             chosen = squared[np.arange(3000), rows.labels()]
             assert np.all(chosen <= nearest * (1 + 1e-11) + 1e-18)
     if name in ("normal", "clusters"):
-        assert searched[1] < 3000  # the same centroids once more
+        assert searched[1] < 3000  # the same centers once more
         assert np.mean(searched) < 2900
 
 
@@ -89,10 +89,10 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
     weight = rng.integers(0, 3, size=3000).astype(float)
     total, after, read = None, None, []
     with MemoryDataset(container(X), weight=weight) as rows:
-        for centroids in walks(exact, rng):
-            change = rows.run(MeanPass(centroids, after))
+        for centers in walks(exact, rng):
+            change = rows.run(MeanPass(centers, after))
             with MemoryDataset(container(X), weight=weight) as fresh:
-                full = fresh.run(MeanPass(centroids))
+                full = fresh.run(MeanPass(centers))
                 assert full.read == full.searched == 3000
                 np.testing.assert_array_equal(rows.labels(), fresh.labels())
             if total is None:
@@ -105,7 +105,7 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
             in_float32 = dtype == np.float32 and n_features >= 64 and container is np.asarray
             rtol, atol = (1e-6, 1e-4 * np.abs(X).max()) if in_float32 else (1e-9, 1e-8)
             np.testing.assert_allclose(total.totals, full.totals, rtol=rtol, atol=atol)
-            after = centroids
+            after = centers
             read.append(change.read)
     if name in ("normal", "clusters"):
         assert read[3] < 3000
@@ -113,54 +113,54 @@ def test_labels_of_rows_that_are_not_read_are_those_of_a_full_search(
 
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_labels_with_groups_of_centroids_are_those_of_a_full_search(rng, name, dtype):
+def test_labels_with_groups_of_centers_are_those_of_a_full_search(rng, name, dtype):
     X = DATA[name](rng, 100).astype(dtype)
     exact = X.astype(np.float64)
     after = None
     with MemoryDataset(X) as modes, MemoryDataset(X) as means:
-        for centroids in walks(exact, rng, n_clusters=67):
-            sums = modes.run(ModePass(centroids, 0, 0.1))
-            means.run(MeanPass(centroids, after))
+        for centers in walks(exact, rng, n_clusters=67):
+            sums = modes.run(ModePass(centers, 0, 0.1))
+            means.run(MeanPass(centers, after))
             with MemoryDataset(X) as fresh:
-                full = fresh.run(ModePass(centroids, 0, 0.1))
+                full = fresh.run(ModePass(centers, 0, 0.1))
                 np.testing.assert_array_equal(modes.labels(), fresh.labels())
                 np.testing.assert_array_equal(means.labels(), fresh.labels())
             assert sums.totals.tobytes() == full.totals.tobytes()
-            expected = reference.assign(exact, as_measured(centroids, X))
+            expected = reference.assign(exact, as_measured(centers, X))
             if name in ("normal", "clusters"):  # the others have ties
                 np.testing.assert_array_equal(modes.labels(), expected)
-            after = centroids
+            after = centers
 
 
 @pytest.mark.parametrize("n_features", [2, 40])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_centroids_beyond_single_precision_that_come_back(rng, n_features, dtype, container):
+def test_centers_beyond_single_precision_that_come_back(rng, n_features, dtype, container):
     X = rng.normal(size=(500, n_features)).astype(dtype)
     exact = X.astype(np.float64)
     near, far = exact[:2].copy(), exact[:2].copy()
     far[1, 0] = 1e50
     with MemoryDataset(container(X)) as rows:
-        for centroids in (far, far + 1e-9, near, far, near):
+        for centers in (far, far + 1e-9, near, far, near):
             with np.errstate(all="ignore"):
-                rows.run(ModePass(centroids, 0, 0.1))
-            np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
+                rows.run(ModePass(centers, 0, 0.1))
+            np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centers))
 
 
 def test_a_pass_that_keeps_labels_leaves_the_bounds_alone(rng):
     X = rng.normal(size=(3000, 3))
-    centroids = X[:5].copy()
+    centers = X[:5].copy()
     with MemoryDataset(X) as rows:
-        rows.run(ModePass(centroids, 0, 0.1))
-        rows.run(ModePass(centroids + 0.5, 0, 0.1, reassign=False))
-        again = rows.run(ModePass(centroids, 0, 0.1))
+        rows.run(ModePass(centers, 0, 0.1))
+        rows.run(ModePass(centers + 0.5, 0, 0.1, reassign=False))
+        again = rows.run(ModePass(centers, 0, 0.1))
         assert again.changed == 0
-        moved = rows.run(ModePass(centroids + 0.01, 0, 0.1))
-        np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids + 0.01))
+        moved = rows.run(ModePass(centers + 0.01, 0, 0.1))
+        np.testing.assert_array_equal(rows.labels(), reference.assign(X, centers + 0.01))
     assert moved.searched < 3000
 
 
-def test_another_number_of_clusters_begins_anew(rng):
+def test_another_number_of_clusters_starts_again(rng):
     X = rng.normal(size=(500, 3))
     with MemoryDataset(X) as rows:
         for n_clusters in (4, 1, 6, 6):
@@ -172,17 +172,17 @@ def test_another_number_of_clusters_begins_anew(rng):
 @pytest.mark.parametrize("n_clusters", [1, 2, 4, 9])
 def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
     X = rng.normal(size=(2500, n_features))
-    centroids, after = X[:n_clusters].copy(), None
+    centers, after = X[:n_clusters].copy(), None
     with MemoryDataset(X) as rows:
-        rows.run(ModePass(centroids, 0, 0.1))
+        rows.run(ModePass(centers, 0, 0.1))
         for kind in rng.integers(0, 3, size=40):
-            centroids = centroids + rng.choice([0.0, 1e-3, 0.05]) * rng.normal(size=centroids.shape)
+            centers = centers + rng.choice([0.0, 1e-3, 0.05]) * rng.normal(size=centers.shape)
             if kind == 0:
-                rows.run(ModePass(centroids, 0, 0.1, reassign=False))
+                rows.run(ModePass(centers, 0, 0.1, reassign=False))
                 continue
-            rows.run(ModePass(centroids, 0, 0.1) if kind == 1 else MeanPass(centroids, after))
-            after = centroids
-            np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids))
+            rows.run(ModePass(centers, 0, 0.1) if kind == 1 else MeanPass(centers, after))
+            after = centers
+            np.testing.assert_array_equal(rows.labels(), reference.assign(X, centers))
 
 
 @pytest.mark.parametrize("n_clusters", [4, 5, 6, 7])
@@ -190,14 +190,14 @@ def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
 def test_sparse_rows_are_searched_with_and_without_columns(rng, n_clusters, dtype):
     X = sparse.random(2000, 3000, 0.003, format="csr", rng=rng).astype(dtype)
     exact = X.toarray().astype(np.float64)
-    centroids = exact[:n_clusters] + 0.01
+    centers = exact[:n_clusters] + 0.01
     with MemoryDataset(X) as rows:
         searched = []
         for _ in range(6):
-            sums = rows.run(ModePass(centroids, 0, 0.1))
+            sums = rows.run(ModePass(centers, 0, 0.1))
             searched.append(sums.searched)
-            np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centroids))
-            centroids = centroids + 1e-4 * rng.normal(size=centroids.shape)
+            np.testing.assert_array_equal(rows.labels(), reference.assign(exact, centers))
+            centers = centers + 1e-4 * rng.normal(size=centers.shape)
     assert 0 < searched[-1] < 2000
 
 
@@ -206,27 +206,27 @@ def test_labels_of_rows_of_any_size(rng, scale):
     for dtype in (np.float32, np.float64):
         X = (rng.normal(size=(1500, 100)) * scale).astype(dtype)
         exact = X.astype(np.float64)
-        centroids = exact[:67].copy()
+        centers = exact[:67].copy()
         with MemoryDataset(X) as rows:
             for _ in range(4):
                 with np.errstate(over="ignore", under="ignore"):
-                    rows.run(ModePass(centroids, 0, 0.0))
-                expected = reference.assign(exact, as_measured(centroids, X))
+                    rows.run(ModePass(centers, 0, 0.0))
+                expected = reference.assign(exact, as_measured(centers, X))
                 np.testing.assert_array_equal(rows.labels(), expected)
-                centroids = centroids + 0.05 * scale * rng.normal(size=centroids.shape)
+                centers = centers + 0.05 * scale * rng.normal(size=centers.shape)
 
 
 @pytest.mark.posix
 def test_a_pass_that_is_interrupted_leaves_no_labels_behind(rng):
     X = rng.normal(size=(400_000, 40))
-    centroids = X[:200].copy()
+    centers = X[:200].copy()
     with MemoryDataset(X, n_jobs=1) as rows:
         before = signal.signal(signal.SIGALRM, signal.default_int_handler)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
 
         def run_forever():
             for step in count():
-                rows.run(ModePass(centroids + 0.1 * step, 0, 0.1))
+                rows.run(ModePass(centers + 0.1 * step, 0, 0.1))
 
         try:
             with pytest.raises(KeyboardInterrupt):
@@ -235,6 +235,6 @@ def test_a_pass_that_is_interrupted_leaves_no_labels_behind(rng):
             signal.signal(signal.SIGALRM, before)
         if not rows.rows.has_labels:  # the signal came within a pass, and not between two
             with pytest.raises(RuntimeError, match="no labels yet"):
-                rows.run(ModePass(centroids, 0, 0.1, reassign=False))
-        rows.run(ModePass(centroids[:3], 0, 0.1))
-        np.testing.assert_array_equal(rows.labels(), reference.assign(X, centroids[:3]))
+                rows.run(ModePass(centers, 0, 0.1, reassign=False))
+        rows.run(ModePass(centers[:3], 0, 0.1))
+        np.testing.assert_array_equal(rows.labels(), reference.assign(X, centers[:3]))

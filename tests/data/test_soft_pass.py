@@ -16,11 +16,11 @@ def memberships_of(rng, n_rows, n_clusters):
     return parts / parts.sum(axis=1, keepdims=True)
 
 
-def soft_mode_step(X, Z, centroids, bandwidth, kernel, weight, scale):
+def soft_mode_step(X, Z, centers, bandwidth, kernel, weight, scale):
     """The formula, with weights relative to the largest of each cluster."""
-    moved = centroids.copy()
-    for k in range(len(centroids)):
-        t = ((X - centroids[k]) ** 2).sum(axis=1) / (bandwidth * scale) ** 2
+    moved = centers.copy()
+    for k in range(len(centers)):
+        t = ((X - centers[k]) ** 2).sum(axis=1) / (bandwidth * scale) ** 2
         with np.errstate(divide="ignore"):
             logs = np.log(Z[:, k] * weight / scale**2) + reference.LOG_PULLS[kernel](t)
         if np.isfinite(logs.max()):
@@ -37,39 +37,39 @@ def test_sums_agree_with_the_formula(rng, kernel, is_sparse, n_features, bandwid
     X = np.round(rng.normal(size=(700, n_features)), 1)
     Z = memberships_of(rng, 700, 4)
     weight, scale = rng.integers(0, 3, 700).astype(float), rng.uniform(0.5, 2, 700)
-    centroids = X[:4] + 0.05
+    centers = X[:4] + 0.05
     inverse = 1 / bandwidth**2
     form = sparse.csr_array(X) if is_sparse else X
     kernel_values = np.empty_like(Z)
     with MemoryDataset(form, weight=weight, scale=scale) as rows:
-        sums = rows.run(SoftPass(centroids, Z, KERNELS[kernel], inverse))
-        rows.run(KernelValuePass(centroids, KERNELS[kernel], inverse, kernel_values))
-    squares = reference.squared_distances(X, centroids) / scale[:, None] ** 2
+        sums = rows.run(SoftPass(centers, Z, KERNELS[kernel], inverse))
+        rows.run(KernelValuePass(centers, KERNELS[kernel], inverse, kernel_values))
+    squares = reference.squared_distances(X, centers) / scale[:, None] ** 2
     wanted = weight[:, None] * reference.PROFILES[kernel](squares * inverse)
     np.testing.assert_allclose(kernel_values, wanted, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(sums.objective, (Z * wanted).sum(), rtol=1e-9, atol=1e-250)
     np.testing.assert_allclose(sums.inertia, (Z * weight[:, None] * squares).sum(), rtol=1e-9)
-    moved = soft_mode_step(X, Z, centroids, bandwidth, kernel, weight, scale)
-    np.testing.assert_allclose(sums.moved(centroids), moved, rtol=1e-8, atol=1e-9)
+    moved = soft_mode_step(X, Z, centers, bandwidth, kernel, weight, scale)
+    np.testing.assert_allclose(sums.moved(centers), moved, rtol=1e-8, atol=1e-9)
 
 
 def test_one_hot_memberships_are_a_mode_step(rng):
     X = rng.normal(size=(500, 3))
-    centroids = X[:5].copy()
+    centers = X[:5].copy()
     with MemoryDataset(X, n_clusters=5) as rows:
-        hard = rows.run(ModePass(centroids, 0, 1.0))
+        hard = rows.run(ModePass(centers, 0, 1.0))
         Z = np.eye(5)[rows.labels()]
-        soft = rows.run(SoftPass(centroids, Z, 0, 1.0))
-    np.testing.assert_allclose(soft.moved(centroids), hard.moved(centroids), rtol=1e-12)
+        soft = rows.run(SoftPass(centers, Z, 0, 1.0))
+    np.testing.assert_allclose(soft.moved(centers), hard.moved(centers), rtol=1e-12)
     assert soft.objective == pytest.approx(hard.objective, rel=1e-12)
 
 
 def test_a_cluster_without_members_stays(rng):
     X = rng.normal(size=(50, 2))
-    centroids = np.array([[0.0, 0.0], [7.0, 7.0]])
+    centers = np.array([[0.0, 0.0], [7.0, 7.0]])
     Z = np.tile([1.0, 0.0], (50, 1))
     with MemoryDataset(X) as rows:
-        moved = rows.run(SoftPass(centroids, Z, 0, 1.0)).moved(centroids)
+        moved = rows.run(SoftPass(centers, Z, 0, 1.0)).moved(centers)
     assert moved[1].tolist() == [7.0, 7.0]
 
 

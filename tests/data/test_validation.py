@@ -57,7 +57,7 @@ def test_categories_of_text_are_no_numbers():
             check_rows(X)
 
 
-def test_two_columns_of_one_name_are_looked_at_each():
+def test_two_columns_of_one_name_are_both_checked():
     X = pd.DataFrame(np.stack([NUMBERS, TEXT], axis=1), columns=["a", "a"])
     with pytest.raises(ValueError, match=r"column 'a' does not: could not convert .* 'x'"):
         check_rows(X)
@@ -87,6 +87,6 @@ def test_missing_numbers_are_not_blamed_on_a_column_of_others():
         check_rows(X)
 
 
-def test_a_negative_weight_is_told_with_its_row():
+def test_the_error_about_a_negative_weight_names_its_row():
     with pytest.raises(ValueError, match="sample_weight must be >= 0, got -2 in row 2; pass 0"):
         check_weights([1.0, -1.0, -2.0], np.zeros((3, 1)))

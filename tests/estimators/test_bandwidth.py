@@ -52,7 +52,7 @@ def test_likelihood_is_the_best_left_out_density():
 
 
 @rules
-def test_units_carry_over(rng, rule):
+def test_bandwidths_scale_with_the_data(rng, rule):
     X = rng.normal(size=(100, 3))
     plain = estimate_bandwidth(X, rule)
     assert estimate_bandwidth(X * 1e-200, rule) == pytest.approx(plain * 1e-200, rel=1e-6)
@@ -62,7 +62,7 @@ def test_units_carry_over(rng, rule):
 
 
 @rules
-def test_whole_weights_are_repeated_rows(rng, rule):
+def test_integer_weights_are_repeated_rows(rng, rule):
     X = rng.normal(size=(80, 2))
     weight = rng.integers(0, 4, size=80)
     repeated = estimate_bandwidth(np.repeat(X, weight, axis=0), rule)
@@ -80,7 +80,7 @@ def test_other_weights_do_not_depend_on_their_unit(rng, rule):
 
 
 @rules
-def test_it_is_positive_where_rows_repeat(rule):
+def test_bandwidths_are_positive_where_rows_repeat(rule):
     X = np.repeat(np.arange(4.0), 30)[:, None]
     assert estimate_bandwidth(X, rule) > 0.1
     assert estimate_bandwidth(np.full((20, 2), 3.0), rule) == 1.0
@@ -88,7 +88,7 @@ def test_it_is_positive_where_rows_repeat(rule):
     assert estimate_bandwidth(high, rule) > 0.1
 
 
-def test_local_values():
+def test_local_scales_are_distances_to_the_tenth_neighbour():
     X = load_iris().data
     local = estimate_bandwidth(X, local=True)
     distances = np.sort(np.sqrt(reference.squared_distances(X, X)), axis=1)[:, 10]
@@ -98,7 +98,7 @@ def test_local_values():
     np.testing.assert_allclose(other, distances * ratio, rtol=1e-10)
 
 
-def test_local_values_are_positive_where_rows_repeat():
+def test_local_scales_are_positive_where_rows_repeat():
     X = np.concatenate([np.zeros((20, 1)), np.arange(1.0, 30.0)[:, None]])
     local = estimate_bandwidth(X, local=True)
     assert local.min() > 0
@@ -151,7 +151,7 @@ def test_tight_clusters_far_apart(rng, rule, n_features):
         assert found > 1
 
 
-def test_one_far_row_does_not_level_the_local_values(rng):
+def test_one_far_row_does_not_make_the_local_scales_equal(rng):
     X = np.concatenate([rng.normal(size=(200, 2)) * s + 5 * s for s in (0.02, 0.3, 1)])
     local = estimate_bandwidth(X, local=True)
     with_outlier = estimate_bandwidth(np.concatenate([X, [[1e6, 0]]]), local=True)
@@ -174,7 +174,7 @@ def test_the_estimator_samples_the_same_rows_as_the_function(rng):
 
 @pytest.mark.parametrize("adaptive", [False, True])
 @rules
-def test_a_part_of_a_rule_is_what_it_gives_over_a_number(rule, adaptive):
+def test_a_fraction_of_a_rule_is_its_result_divided_by_a_number(rule, adaptive):
     X = load_iris().data
     whole = estimate_bandwidth(X, rule)
     for text, divisor in [(f"{rule}/3", 3), (f"{rule}/0.5", 0.5), (f"{rule}/1", 1)]:
@@ -185,7 +185,7 @@ def test_a_part_of_a_rule_is_what_it_gives_over_a_number(rule, adaptive):
         assert by_part.path_.centers.tobytes() == by_number.path_.centers.tobytes()
 
 
-def test_every_estimator_takes_a_part_of_a_rule():
+def test_every_estimator_takes_a_fraction_of_a_rule():
     X = load_iris().data
     half = estimate_bandwidth(X) / 2
     assert MeanShift("knn/2").fit(X).bandwidth_ == half
@@ -198,7 +198,7 @@ def test_every_estimator_takes_a_part_of_a_rule():
     assert search.fit(X, load_iris().target).best_params_["bandwidth"] in ("knn", "knn/2")
 
 
-def test_a_part_of_a_rule_of_chunks():
+def test_a_fraction_of_a_rule_works_for_chunks():
     da = pytest.importorskip("dask.array")
     X = load_iris().data
     model = KModes(3, bandwidth="knn/4", n_init=1, n_bandwidths=2, random_state=0)

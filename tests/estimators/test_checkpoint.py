@@ -119,7 +119,7 @@ interrupt = interrupts(fit)
 
 
 @each(FITS)
-def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_path):
+def test_a_fit_interrupted_anywhere_resumes_with_the_same_bits(name, writes, tmp_path):
     np.random.seed(7)
     file = tmp_path / "checkpoint"
     whole, warned = fit(name)
@@ -145,7 +145,7 @@ def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_p
 
 
 @each(["plain", "one iteration", "adaptive"], telling={"one iteration"})
-def test_a_fit_interrupted_in_any_pass_goes_on_to_the_same_bits(name, passes, tmp_path):
+def test_a_fit_interrupted_in_any_pass_resumes_with_the_same_bits(name, passes, tmp_path):
     file = tmp_path / "checkpoint"
     whole, _ = fit(name)
     passes.count()
@@ -165,7 +165,7 @@ def test_a_fit_interrupted_over_and_over_ends_with_the_same_bits(writes, tmp_pat
     assert_same_fit(fit("two iterations", checkpoint=tmp_path / "c")[0], whole)
 
 
-def test_a_generator_is_left_as_if_nothing_had_been(writes, tmp_path):
+def test_a_resumed_fit_leaves_the_generator_in_the_same_state(writes, tmp_path):
     generator = np.random.RandomState(5)
     whole, _ = fit("no seed", random_state=generator)
     for after, same in product((1, 2, 4, 6), (True, False)):
@@ -190,7 +190,7 @@ def test_any_generator_of_numpy_will_do(writes, tmp_path):
     assert_same_fit(resumed, whole)
 
 
-def test_mapped_rows_go_on_too(writes, tmp_path):
+def test_checkpoints_of_memory_mapped_rows_can_be_resumed(writes, tmp_path):
     np.save(tmp_path / "X.npy", X + 1e6)
     file, mapped = tmp_path / "c", np.load(tmp_path / "X.npy", mmap_mode="r")
     whole = KModes(6, **QUICK).fit(mapped)
@@ -238,7 +238,7 @@ class Recorder(Callback):
 
 
 @needs_callbacks
-def test_callbacks_are_told_of_what_is_left(writes, tmp_path):
+def test_callbacks_of_a_resumed_fit_get_the_remaining_tasks(writes, tmp_path):
     for after, restarts, bandwidths in ((1, 2, 4), (2, 1, 4), (3, 0, 4), (4, 0, 4), (7, 0, 1)):
         interrupt(writes, after, tmp_path / "c")
         recorder = Recorder()
@@ -326,7 +326,7 @@ def test_other_data_are_refused_by_name(data, options, message, writes, tmp_path
 
 
 @pytest.mark.parametrize(("offset", "scale"), [(1e6, 1.0), (1e6, 2.0**50)])
-def test_units_of_the_data_are_told_apart(offset, scale, writes, tmp_path):
+def test_data_in_other_units_are_distinguished(offset, scale, writes, tmp_path):
     whole = np.round(X) + offset
     with writes.interrupting(after=5):
         KModes(6, checkpoint=tmp_path / "c", **QUICK).fit(whole)
@@ -334,7 +334,7 @@ def test_units_of_the_data_are_told_apart(offset, scale, writes, tmp_path):
         KModes(6, checkpoint=tmp_path / "c", **QUICK).fit((whole + 1e6) * scale)
 
 
-def test_scales_that_differ_by_a_factor_are_told_apart(writes, tmp_path):
+def test_scales_that_differ_by_a_factor_are_distinguished(writes, tmp_path):
     interrupt(writes, 5, tmp_path / "c", "scales")
     with pytest.raises(CheckpointError, match="the values of sample_scale differ"):
         KModes(6, checkpoint=tmp_path / "c", **QUICK).fit(X, sample_scale=2 * SCALE)
@@ -454,7 +454,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path, writes):
 
 
 @pytest.mark.posix
-def test_places_at_which_no_file_can_be_are_refused_before_work(tmp_path, passes):
+def test_paths_that_cannot_be_written_are_refused_before_the_fit(tmp_path, passes):
     for place, error in (
         (tmp_path, IsADirectoryError),
         ("", IsADirectoryError),
@@ -586,7 +586,7 @@ def test_a_warning_of_the_first_batch_points_at_the_caller(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_what_killed_fits_left_of_it_is_removed(keep, tmp_path):
+def test_partial_files_of_killed_fits_are_removed(keep, tmp_path):
     unused_name(tmp_path / "c").touch()
     KModes(6, checkpoint=tmp_path / "c", keep_checkpoint=keep, **QUICK).fit(X)
     assert list(tmp_path.iterdir()) == [tmp_path / "c"] * keep

@@ -282,7 +282,7 @@ class TestBadInput:
             KModes(**OPTIONS).fit(rows)
 
     @pytest.mark.parametrize("store_labels", [True, np.True_])
-    def test_labels_along_the_path_are_not_kept(self, store_labels, monkeypatch):
+    def test_labels_along_the_path_are_not_stored(self, store_labels, monkeypatch):
         monkeypatch.setattr("modeclust.estimators.kmodes.Problem", None)  # before any work is done
         with pytest.raises(ValueError, match="store_labels=True needs data in memory"):
             KModes(store_labels=store_labels, **OPTIONS).fit(chunked(X))
@@ -306,7 +306,7 @@ def test_chunks_of_unknown_size():
     assert_as_in_memory(KModes(**OPTIONS).fit(unknown), KModes(**OPTIONS).fit(X))
 
 
-def test_more_than_memory_is_not_kept(monkeypatch):
+def test_chunks_larger_than_memory_are_not_kept(monkeypatch):
     monkeypatch.setattr(dask_dataset, "memory_for_chunks", lambda: 1000.0)
     monkeypatch.setattr(dask_dataset, "persisted", lambda tasks: pytest.fail("kept"))
     assert_as_in_memory(KModes(**OPTIONS).fit(chunked(X)), KModes(**OPTIONS).fit(X))

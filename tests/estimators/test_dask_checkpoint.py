@@ -75,7 +75,7 @@ SLOW = {"plain", "CSR", "float32, offset", "K-means", "few, adaptive"}
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in FITS]
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_path):
+def test_a_fit_interrupted_anywhere_resumes_with_the_same_bits(name, writes, tmp_path):
     file, whole = tmp_path / "c", fit(name)
     n_writes = 2 + 1 + len(whole.path_)  # restarts, the bandwidth, states
     for after in range(1, n_writes + 1):
@@ -87,7 +87,7 @@ def test_a_fit_interrupted_anywhere_goes_on_to_the_same_bits(name, writes, tmp_p
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_only_the_scales_are_found_again(writes, tmp_path, monkeypatch):
+def test_the_scales_of_a_checkpoint_are_not_recomputed(writes, tmp_path, monkeypatch):
     interrupt(writes, 4, tmp_path / "c", "adaptive")
     monkeypatch.setattr(bandwidth, "neighbor_distances", None)
     fit("adaptive", checkpoint=tmp_path / "c")
@@ -136,7 +136,7 @@ def test_other_columns_are_refused_by_name(name, writes, tmp_path):
         model.fit(chunked(rows), **columns | {name: 2 * columns[name]})
 
 
-def test_a_fit_in_memory_does_not_go_on_in_chunks(writes, tmp_path):
+def test_a_checkpoint_of_rows_in_memory_is_refused_for_chunks(writes, tmp_path):
     model = KModes(**QUICK | {"bandwidth": 2.0, "checkpoint": tmp_path / "c"})
     with writes.interrupting(after=4):
         model.fit(X)
@@ -145,7 +145,7 @@ def test_a_fit_in_memory_does_not_go_on_in_chunks(writes, tmp_path):
 
 
 @pytest.mark.posix
-def test_a_signal_leaves_a_checkpoint_to_go_on_from(tmp_path):
+def test_a_signal_leaves_a_checkpoint_that_can_be_resumed(tmp_path):
     file = tmp_path / "c"
     np.save(tmp_path / "X.npy", X)
     code = """

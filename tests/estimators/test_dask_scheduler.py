@@ -43,7 +43,7 @@ def started(folder):
             client.close(timeout=1)
 
 
-def test_the_scheduler_is_gone(tmp_path, monkeypatch):
+def test_a_lost_scheduler_is_a_connection_error(tmp_path, monkeypatch):
     rows = da.from_array(X, chunks=(500, 3))
     whole = KModes(**OPTIONS).fit(rows).path_
     file = tmp_path / "checkpoint"

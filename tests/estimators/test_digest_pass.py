@@ -26,7 +26,7 @@ def test_any_number_of_threads_gives_the_same(rows):
 
 
 @pytest.mark.parametrize("place", [0, 999, 1000, 9_999])
-def test_one_number_makes_a_difference(place):
+def test_another_number_changes_the_digest(place):
     other, weight = X.copy(), ONES.copy()
     other[place, 1] = np.nextafter(other[place, 1], 9)
     weight[place] += 1e-15
@@ -37,7 +37,7 @@ def test_one_number_makes_a_difference(place):
     assert digests(other, weight=ONES, scale=ONES).weight == first.weight
 
 
-def test_rows_of_a_csr_matrix_are_told_apart():
+def test_rows_of_a_csr_matrix_are_distinguished():
     first = digests(CSR)
     wide = CSR.copy()
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
@@ -48,7 +48,7 @@ def test_rows_of_a_csr_matrix_are_told_apart():
     assert digests(a).rows != digests(b).rows
 
 
-def test_order_counts():
+def test_another_order_of_the_rows_changes_the_digest():
     assert digests(X[::-1].copy()).rows != digests(X).rows
     blocks = np.concatenate([X[1000:2000], X[:1000], X[2000:]])
     assert digests(blocks).rows != digests(X).rows

@@ -186,7 +186,7 @@ EXTREMES = {
     "fits", [FITS, pytest.param(BY_KERNEL, marks=pytest.mark.slow)], ids=["all", "every kernel"]
 )
 @pytest.mark.parametrize("case", EXTREMES)
-def test_the_answer_is_finite_or_an_error_before_work(case, fits, monkeypatch):
+def test_the_result_is_finite_or_an_error_is_raised_before_the_fit(case, fits, monkeypatch):
     rows, bandwidth, refusal = EXTREMES[case]
     passes = []
     run = MemoryDataset.run

@@ -44,17 +44,17 @@ def problems(draw):
 @settings(max_examples=300, deadline=None)
 @given(problems(), st.sampled_from(sorted(KERNELS)), st.integers(1, 3))
 def test_the_objective_never_falls_at_a_fixed_bandwidth(problem, kernel, mode_steps):
-    X, weight, scale, centroids, bandwidth = problem
+    X, weight, scale, centers, bandwidth = problem
     with MemoryDataset(X, weight=weight, scale=scale) as rows:
         last = -np.inf
         for _ in range(6):
             for reassign in [True] + [False] * (mode_steps - 1):
-                pass_ = ModePass(centroids, KERNELS[kernel], bandwidth**-2, reassign)
+                pass_ = ModePass(centers, KERNELS[kernel], bandwidth**-2, reassign)
                 sums = rows.run(pass_)
                 assert sums.objective >= last - 1e-12 * sums.weight
                 last = sums.objective
-                centroids = sums.moved(centroids)
-                assert np.isfinite(centroids).all()
+                centers = sums.moved(centers)
+                assert np.isfinite(centers).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -164,7 +164,7 @@ def test_rotation_rotates_the_centers(digits):
     )
 
 
-def test_scales_and_bandwidth_are_one_product(digits):
+def test_only_the_product_of_scales_and_bandwidth_matters(digits):
     scale = np.random.default_rng(0).uniform(0.5, 2, size=600)
     plain = kmodes_path(digits, 4, bandwidths=[20.0, 10.0], init=digits[:4], sample_scale=scale)
     for factor in (1e-30, 0.5, 1e20):
@@ -178,14 +178,14 @@ def test_scales_and_bandwidth_are_one_product(digits):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint8, np.int64, bool])
-def test_other_numbers_just_work(digits, dtype):
+def test_other_dtypes_are_converted_to_float64(digits, dtype):
     X = (digits > 7).astype(dtype) if dtype is bool else digits.astype(dtype)
     found, expected = fit(X, bandwidth=3.0), fit(X.astype(np.float64), bandwidth=3.0)
     np.testing.assert_array_equal(found.cluster_centers_, expected.cluster_centers_)
     assert found.cluster_centers_.dtype == np.float64
 
 
-def test_lists_fortran_order_and_constant_columns_just_work(digits):
+def test_lists_fortran_order_and_constant_columns_are_accepted(digits):
     plain = fit(digits)
     for same in (digits.tolist(), np.asfortranarray(digits)):
         np.testing.assert_array_equal(fit(same).cluster_centers_, plain.cluster_centers_)
@@ -227,7 +227,7 @@ def blobs(seed):
     ],
     ids=["CSR", "reversed", "moved", "scaled", "single"],
 )
-def test_the_winning_restart_does_not_hang_on_rounding(changed, order):
+def test_the_best_restart_does_not_depend_on_rounding(changed, order):
     for seed in range(10):
         X = blobs(seed)
         options = {"random_state": seed, "n_bandwidths": 3}
@@ -286,7 +286,7 @@ def test_no_tolerance_still_ends():
     assert model.path_.n_iter[-1] < 3000
 
 
-def test_unsorted_csr_with_entries_twice_is_the_matrix_it_stands_for():
+def test_unsorted_csr_with_duplicate_entries_is_summed():
     Z = np.where(blobs(0) < 0.2, 0, blobs(0))[:, :2]
     data = np.stack([Z[:, 1] / 2, Z[:, 0] / 2, Z[:, 1] / 2, Z[:, 0] / 2], axis=1).ravel()
     indptr = np.arange(0, 4 * len(Z) + 1, 4)

@@ -195,7 +195,7 @@ def test_path_function_and_estimator_agree(blobs):
     np.testing.assert_array_equal(path.centers, model.path_.centers)
 
 
-def test_labels_along_the_path_are_kept_on_demand(blobs, monkeypatch):
+def test_labels_along_the_path_are_stored_on_demand(blobs, monkeypatch):
     X, _ = blobs
     assert KModes(3, random_state=0).fit(X).path_.labels.shape == (21, 300)
     assert KModes(3, random_state=0, store_labels=False).fit(X).path_.labels is None
@@ -213,7 +213,7 @@ def test_no_convergence_is_a_warning_that_names_bandwidth_and_residual(blobs):
 
 
 def test_an_emptied_cluster_is_named_in_a_warning():
-    # Two centroids that end on one mode: the points of the second go to the first.
+    # Two centers that end on one mode: the points of the second go to the first.
     X = np.array([[0.0], [0.1], [0.2], [10.0]])
     start = np.array([[0.1], [40.0]])
     with pytest.warns(EmptyClusterWarning, match=r"Clusters \[1\] lost all .* bandwidth 2"):
@@ -231,7 +231,7 @@ def test_a_cluster_of_rows_without_weight_is_empty():
     assert path.counts[-1].tolist() == [3, 2]
 
 
-def test_seeds_are_drawn_among_the_rows_that_weigh(rng):
+def test_seeds_are_drawn_among_rows_of_positive_weight(rng):
     X = rng.normal(size=(50_000, 2))
     weight = np.zeros(50_000)
     present = rng.choice(50_000, 500, replace=False)
@@ -243,7 +243,7 @@ def test_seeds_are_drawn_among_the_rows_that_weigh(rng):
     assert weighted.inertia_ == pytest.approx(alone.inertia_, rel=1e-9)
 
 
-def test_a_kernel_that_reaches_nothing_is_one_warning():
+def test_a_kernel_that_reaches_no_row_is_one_warning():
     X = np.array([[0.0], [0.5], [9.0], [11.0]])
     with pytest.warns(EmptySupportWarning, match=r"bandwidth 0\.9 on.* clusters \[1\]") as caught:
         path = kmodes_path(

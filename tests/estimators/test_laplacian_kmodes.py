@@ -118,7 +118,7 @@ def test_the_bound_holds_for_graphs_whose_rows_could_change_places(seed, n_neigh
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5, 1000])
-def test_joined_rows_do_not_change_places_for_ever(most, monkeypatch):
+def test_memberships_of_neighbours_do_not_alternate(most, monkeypatch):
     monkeypatch.setattr("modeclust.solvers.laplacian.MAX_SMOOTHINGS", most)
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     W = np.kron([[0, 1], [1, 0]], np.eye(2))  # joins 0 and 2, 1 and 3
@@ -148,7 +148,7 @@ def test_the_objective_keeps_its_digits_however_much_is_smoothed(smoothing):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.01, "auto", 3.0])
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_what_is_fitted(solver, smoothing):
+def test_fitted_attributes_agree(solver, smoothing):
     model = blobs(solver=solver, smoothing=smoothing)
     Z = model.assignments_
     assert Z.shape == (200, 4)
@@ -259,7 +259,7 @@ class TestNewPoints:
     @pytest.mark.parametrize("solver", SOLVERS)
     @pytest.mark.parametrize("affinity", ["heat", "binary"])
     @pytest.mark.parametrize("scale", [None, 1.0, "local"])
-    def test_training_points_get_about_what_they_had(self, solver, affinity, scale):
+    def test_rows_of_the_fit_get_nearly_their_memberships_of_the_fit(self, solver, affinity, scale):
         model = LaplacianKModes(
             3, solver=solver, affinity=affinity, affinity_bandwidth=scale, random_state=0
         )
@@ -293,7 +293,7 @@ class TestNewPoints:
     @pytest.mark.parametrize("away", [1e2, 1e10, 1e150, 1e300])
     @pytest.mark.parametrize("kernel", KERNELS)
     @pytest.mark.parametrize("solver", SOLVERS)
-    def test_far_points_go_where_their_side_is(self, solver, kernel, away):
+    def test_far_points_get_the_mode_on_their_side(self, solver, kernel, away):
         X = np.r_[BLOBS[:20], BLOBS[:20] + 200.0]
         model = LaplacianKModes(2, solver=solver, kernel=kernel, random_state=0).fit(X)
         low, high = model.labels_[[0, -1]]
@@ -328,7 +328,7 @@ class TestNewPoints:
 
 
 class TestGraphsOfAllKinds:
-    def test_parts_that_are_not_joined_are_smoothed_alone(self):
+    def test_components_of_the_graph_are_smoothed_separately(self):
         X = np.r_[BLOBS, BLOBS + 1e3]
         model = LaplacianKModes(2, bandwidth=2.0, random_state=0).fit(X)
         assert len(set(model.labels_[:200])) == len(set(model.labels_[200:])) == 1
@@ -365,7 +365,7 @@ class TestGraphsOfAllKinds:
         assert np.all(model.affinity_.data == 1)
         assert np.all(np.isfinite(model.predict_proba(X[:3] + 1)))
 
-    def test_little_is_cut_but_not_nothing(self):
+    def test_automatic_smoothing_assumes_that_some_edges_are_cut(self):
         X = np.r_[BLOBS, BLOBS + 1e3]
         model = LaplacianKModes(2, bandwidth=2.0, random_state=0).fit(X)
         cut = model.affinity_[model.path_.labels[0] == 0][:, model.path_.labels[0] == 1].sum()
@@ -397,7 +397,7 @@ class TestGraphsOfAllKinds:
 class TestScales:
     @pytest.mark.parametrize("solver", SOLVERS)
     @pytest.mark.parametrize("factor", [2.0**-400, 2.0**400])
-    def test_units_do_not_matter(self, solver, factor):
+    def test_the_result_does_not_depend_on_the_units(self, solver, factor):
         model, scaled = (
             LaplacianKModes(3, solver=solver, random_state=0).fit(X) for X in (IRIS, IRIS * factor)
         )
@@ -515,7 +515,7 @@ def test_an_error_leaves_the_fitted_model_as_it_was(monkeypatch):
     assert all(after[name] is before[name] for name in before if name != "n_features_in_")
 
 
-def test_a_run_that_is_not_done_says_so():
+def test_a_fit_that_did_not_converge_warns():
     model = LaplacianKModes(4, max_iter=1, smoothing=0.1, random_state=0)
     expected = "did not converge .* Raise max_iter or tol"
     with pytest.warns(ConvergenceWarning, match=expected) as caught:

@@ -77,7 +77,7 @@ def test_a_seed_alone_finds_one_mode():
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_whole_weights_are_repeated_rows(rng, kernel):
+def test_integer_weights_are_repeated_rows(rng, kernel):
     X = BLOBS[:200]
     times = rng.integers(0, 4, 200)
     weighted = MeanShift(1.5, kernel=kernel).fit(X, sample_weight=times)
@@ -101,7 +101,7 @@ def test_adaptive_scales(rng):
 
 
 @pytest.mark.parametrize("factor", [1e-30, 0.1, 4.0, 1e30])
-def test_scales_and_bandwidth_are_one_product(rng, factor):
+def test_only_the_product_of_scales_and_bandwidth_matters(rng, factor):
     X, scale = BLOBS[:150], rng.uniform(0.7, 1.3, size=150)
     plain = MeanShift(1.0, random_state=0).fit(X, sample_scale=scale)
     other = MeanShift(1.0 / factor, random_state=0).fit(X, sample_scale=scale * factor)
@@ -135,7 +135,7 @@ def test_single_precision_stays():
 
 
 @pytest.mark.parametrize(("offset", "scale"), [(1e8, 1.0), (0.0, 1e-150), (0.0, 1e150)])
-def test_any_units(offset, scale):
+def test_the_result_does_not_depend_on_offset_and_scale(offset, scale):
     plain = MeanShift(1.0).fit(BLOBS)
     model = MeanShift(scale).fit(BLOBS * scale + offset)
     np.testing.assert_array_equal(model.labels_, plain.labels_)
@@ -176,7 +176,7 @@ def test_constant_and_repeated_rows():
     assert model.counts_.tolist() == [2, 1]
 
 
-def test_the_flat_pull_is_that_of_scikit_learn():
+def test_the_epanechnikov_kernel_gives_scikit_learns_mean_shift():
     ours = MeanShift(1.5, kernel="epanechnikov", merge_radius=1.0).fit(BLOBS)
     theirs = TheirMeanShift(bandwidth=1.5).fit(BLOBS)
     assert ours.n_clusters_ == len(theirs.cluster_centers_)
@@ -186,7 +186,7 @@ def test_the_flat_pull_is_that_of_scikit_learn():
     assert far.max() < 0.1
 
 
-def test_too_few_iterations_are_told():
+def test_too_few_iterations_are_a_warning():
     with pytest.warns(ConvergenceWarning, match="within 2 steps"):
         MeanShift(1.0, max_iter=2).fit(BLOBS)
     with pytest.warns(ConvergenceWarning, match="within 2 steps"):
@@ -205,7 +205,7 @@ def test_as_many_modes_as_wanted(n_clusters):
     np.testing.assert_array_equal(again.labels_, model.labels_)
 
 
-def test_a_number_of_modes_that_never_comes():
+def test_a_number_of_modes_at_no_bandwidth_is_an_error():
     # Three equal points on a line go from three modes to one at once, by symmetry.
     X = np.array([[-1.0], [0.0], [1.0]])
     with pytest.raises(ValueError, match=r"No bandwidth gives 2 modes: there are 3 at .* and 1 at"):
@@ -310,7 +310,7 @@ def test_long_rows_in_threads():
     assert len(set(fits)) == 1
 
 
-def test_a_row_is_predicted_alike_in_any_company():
+def test_the_prediction_of_a_row_does_not_depend_on_other_rows():
     X = np.concatenate([BLOBS[:150], BLOBS[:150] + 8])
     for kernel, merge_radius in (("epanechnikov", 1.0), ("gaussian", 0.1)):
         model = MeanShift(0.8, kernel=kernel, merge_radius=merge_radius).fit(X)
@@ -326,7 +326,7 @@ def test_rows_without_weight_make_no_modes():
     assert model.counts_.tolist() == [39]
 
 
-def test_long_rows_far_apart_and_mapped_ones(tmp_path, rng):
+def test_long_rows_that_are_far_apart_or_memory_mapped_keep_their_modes(tmp_path, rng):
     Y = rng.normal(size=(6, 20)) * 5
     for offset in (1e7, 3e7, 1e8):
         assert MeanShift(0.05).fit(np.vstack([Y, Y + offset])).n_clusters_ == 12

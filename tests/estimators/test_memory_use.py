@@ -58,6 +58,6 @@ def test_a_million_points_in_the_plane_take_less_than_100_megabytes():
 
 
 @pytest.mark.slow
-def test_images_take_a_fifth_of_themselves():
+def test_images_take_a_fifth_of_their_size_in_memory():
     extra, images = extra_memory(60_000, 784, 10, n_init=2)
     assert extra < 0.2 * images

@@ -19,7 +19,7 @@ def changed(model, folder, **parameters):
     return model, load(folder / "model.npz")
 
 
-def test_a_fitted_model_goes_by_the_parameters_of_its_fit(tmp_path):
+def test_a_fitted_model_uses_the_parameters_of_its_fit(tmp_path):
     expected = kmodes()
     told = expected.report(X, path=None).summary
     contours = PathDisplay.from_estimator(expected, X).densities
@@ -39,7 +39,7 @@ def test_a_fitted_model_goes_by_the_parameters_of_its_fit(tmp_path):
         assert model.report(X, path=None).summary["model"]["kernel"] == "epanechnikov"
 
 
-def test_a_value_that_no_fit_would_take_does_not_matter_before_it():
+def test_invalid_parameters_are_found_only_by_fit():
     model = kmodes().set_params(kernel="foo")
     assert model.score(X) == model.objective_
     with pytest.raises(ValueError, match="'kernel' parameter"):
@@ -78,7 +78,7 @@ def test_memberships_of_new_rows_are_found_as_in_the_fit(solver, tmp_path):
         ({"kernel": "cauchy"}, "kernel must stay 'gaussian', as in the first batch, got 'cauchy'"),
     ],
 )
-def test_what_the_first_batch_has_settled_cannot_change(parameter, message, tmp_path):
+def test_parameters_that_the_first_batch_fixes_cannot_change(parameter, message, tmp_path):
     for model in changed(kmodes(), tmp_path, **parameter):
         before = model.cluster_centers_
         with pytest.raises(ValueError, match=message):
@@ -87,7 +87,7 @@ def test_what_the_first_batch_has_settled_cannot_change(parameter, message, tmp_
         assert model.n_steps_ == 1
 
 
-def test_scales_of_an_adaptive_fit_do_not_go_on():
+def test_scales_of_an_adaptive_fit_are_not_used_by_partial_fit():
     model = kmodes(adaptive=True).set_params(adaptive=False)
     with pytest.raises(ValueError, match="adaptive must stay True"):
         model.partial_fit(X)

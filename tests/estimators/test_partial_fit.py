@@ -206,7 +206,7 @@ def test_a_cluster_without_rows_stays_and_can_come_back(blobs):
     assert np.linalg.norm(model.cluster_centers_[gone] - centers[gone]) < 1
 
 
-def test_a_row_of_weight_two_is_two_rows_and_of_none_is_no_row(blobs, rng):
+def test_weight_two_repeats_a_row_and_weight_zero_removes_it(blobs, rng):
     weight = rng.integers(0, 3, size=2000)
     weighted, repeated = (KModes(3, bandwidth=1.0, random_state=0) for _ in range(2))
     for rows in batches(np.arange(2000), 500, 20):
@@ -221,7 +221,7 @@ def test_a_row_of_weight_two_is_two_rows_and_of_none_is_no_row(blobs, rng):
 
 
 @pytest.mark.parametrize("factor", [1.0, 8.0, 1e-170])
-def test_scales_and_the_bandwidth_are_one(blobs, rng, factor):
+def test_only_the_product_of_scales_and_bandwidth_matters(blobs, rng, factor):
     scale = rng.uniform(0.5, 2.0, size=2000)
     ends = []
     for unit in (1.0, factor):
@@ -239,7 +239,7 @@ def test_scales_and_the_bandwidth_are_one(blobs, rng, factor):
             model.partial_fit(blobs[:10])  # whose scales are 1
 
 
-def test_a_scale_of_one_is_none(blobs):
+def test_scales_of_one_equal_no_scales(blobs):
     ends = []
     for scale in (None, np.ones(100)):
         model = KModes(3, bandwidth=1.0, random_state=0)
@@ -279,7 +279,7 @@ def test_float32_is_kept_and_lists_and_maps_are_taken(blobs, tmp_path):
 
 
 @pytest.mark.parametrize(("factor", "offset"), [(1.0, 1e8), (2.0**-500, 0.0), (2.0**300, 0.0)])
-def test_units_do_not_matter(blobs, factor, offset):
+def test_the_result_does_not_depend_on_the_units(blobs, factor, offset):
     plain = streamed(KModes(3, random_state=0), blobs, 300, 100, 1, 99)
     other = streamed(KModes(3, random_state=0), blobs * factor + offset, 300, 100, 1, 99)
     np.testing.assert_allclose(
@@ -307,7 +307,7 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
         assert_same_bits(model, ends[0])
 
 
-def test_fit_begins_anew_and_partial_fit_goes_on_from_a_fit(blobs):
+def test_fit_starts_again_and_partial_fit_continues(blobs):
     fitted = KModes(3, random_state=0).fit(blobs[:500])
     model = streamed(KModes(3, random_state=0), blobs, 700, 100).fit(blobs[:500])
     assert_same_bits(model, fitted)
@@ -316,7 +316,7 @@ def test_fit_begins_anew_and_partial_fit_goes_on_from_a_fit(blobs):
     assert fitted.n_samples_seen_ == 700
 
 
-def test_a_fit_counts_by_its_rows(blobs):
+def test_the_weight_of_a_fit_in_a_stream_is_its_number_of_rows(blobs):
     # The statistics of a converged fit weigh as much as its rows: one far row hardly moves it.
     model = KModes(1, bandwidth=np.inf).fit(blobs)
     mean = model.cluster_centers_[0].copy()
@@ -325,7 +325,7 @@ def test_a_fit_counts_by_its_rows(blobs):
 
 
 @needs_callbacks
-def test_a_path_that_a_callback_stopped_can_go_on(blobs):
+def test_a_path_that_a_callback_stopped_can_be_resumed(blobs):
     class Stopper(Callback):
         def on_fit_task_end(self, estimator, context, *, fitted_estimator):
             return context.task_name == "bandwidth" and context.task_id == 1
@@ -343,7 +343,7 @@ def test_a_path_that_a_callback_stopped_can_go_on(blobs):
     model.partial_fit(blobs[:10])
 
 
-def test_a_loaded_model_goes_on_with_the_same_bits(blobs, tmp_path):
+def test_a_loaded_model_continues_with_the_same_bits(blobs, tmp_path):
     X = blobs.astype(np.float32) * np.float32(0.1) + np.float32(7)
     straight = streamed(KModes(3, half_life=500, random_state=0), X, 300, 100)
     model = KModes(3, half_life=500, random_state=0)

@@ -39,7 +39,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.slow
-def test_on_every_instruction_set():
+def test_every_instruction_set_gives_the_same_bits():
     variants = digests_of_variants(PROGRAM.replace("THREADS", "(1, 2)"))
     (first, *others) = variants.values()
     assert len(first) == 27
@@ -47,7 +47,7 @@ def test_on_every_instruction_set():
     assert all(len(set(bits)) == 1 for bits in first.values())
 
 
-def test_with_any_number_of_threads():
+def test_any_number_of_threads_gives_the_same_bits():
     printed = []
     exec(PROGRAM.replace("THREADS", "(1, 2, 3, 5)"), {"print": printed.append})
     found = json.loads(printed[0])

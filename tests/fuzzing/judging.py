@@ -10,6 +10,7 @@ from scipy import sparse
 
 from modeclust import KModes, load
 from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import read_table
 from modeclust.exceptions import CheckpointError, ModelFileError
 
@@ -42,7 +43,7 @@ def judge_table(path: Path) -> str:
 
 def _judge_reading(path: Path, **options: object) -> str:
     try:
-        table = read_table(path, **options)
+        table = read_table(path, ReadOptions(**options))
     except TableError as error:
         return _refused(error, path)
     rows, labels, weight = (

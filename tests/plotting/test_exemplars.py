@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modeclust.plotting import exemplars
 from modeclust.plotting.exemplars import nearest_in_cluster, own_distances, sample_by_cluster
 
 
@@ -19,11 +18,18 @@ def test_ties_go_to_the_first_row():
 
 
 @pytest.mark.parametrize("convert", [np.asarray, np.float32, sparse.csr_array, sparse.csr_matrix])
-def test_distances_in_blocks_equal_plain_numpy(rng, monkeypatch, convert):
-    monkeypatch.setattr(exemplars, "BLOCK_NUMBERS", 21)
+def test_distances_equal_plain_numpy(rng, convert):
     X, centers, labels = rng.normal(size=(50, 3)), rng.normal(size=(4, 3)), rng.integers(0, 4, 50)
     expected = np.linalg.norm(X - centers[labels], axis=1)
     np.testing.assert_allclose(own_distances(convert(X), labels, centers), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_distances_of_rows_far_from_the_origin_keep_their_digits(rng, convert):
+    X = 1e6 + rng.normal(size=(50, 3))
+    shift = np.array([3e-4, 0.0, -4e-4])
+    found = own_distances(convert(X), np.arange(50), X + shift)
+    np.testing.assert_allclose(found, 5e-4, rtol=1e-5)
 
 
 def test_few_rows_are_all_in_the_sample():

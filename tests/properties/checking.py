@@ -61,7 +61,7 @@ def fitted_attributes(model):
 
 
 def check_inside(centers, rows, extra=None):
-    """Assert that centroids are finite, and in the box of the rows and of `extra` points."""
+    """Assert that centers are finite, and in the box of the rows and of `extra` points."""
     assert np.isfinite(centers).all()
     points = rows.dense[rows.present]
     points = points if extra is None else np.vstack([points, extra])

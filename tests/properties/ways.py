@@ -54,7 +54,7 @@ ESTIMATORS = {"KModes": KMODES, "MeanShift": MEAN_SHIFT, "LaplacianKModes": LAPL
 FITS = {"KModes.fit": FIT, "MeanShift.fit": FIT, "LaplacianKModes.fit": FIT_SOFT}
 WHICH = st.sampled_from(sorted(ESTIMATORS))
 FOUND = st.sampled_from(["heat", "binary"])
-# Without a tolerance, rounding decides in the end where a centroid goes from between two rows.
+# Without a tolerance, rounding decides in the end where a center goes from between two rows.
 SETTLED = {"tol": st.sampled_from([1e-4, 0.1])}
 
 

@@ -119,7 +119,7 @@ def test_spread_is_the_mean_variance(rng):
         assert mean_variance(rows) == pytest.approx(repeated.var(axis=0).mean(), rel=1e-12)
 
 
-def test_a_heavy_row_that_leaves_takes_its_rounding_along():
+def test_the_rounding_of_a_heavy_row_is_gone_after_it_left_the_cluster():
     X = np.array([[0.0], [1.0 / 3.0], [9.0]])
     with MemoryDataset(X, weight=np.array([1.0, 1.0, 1e17])) as rows:
         means = RunningMeans(rows, np.array([[3.0], [50.0]]))
@@ -142,7 +142,7 @@ class Forgetful(MemoryDataset):
         return super().run(pass_)
 
 
-def test_kmeans_over_rows_that_forget_is_the_same(rng):
+def test_kmeans_is_the_same_if_a_dataset_loses_its_labels(rng):
     X = rng.normal(size=(6000, 3))
     start = X[:8].copy()
     results = []
@@ -153,7 +153,7 @@ def test_kmeans_over_rows_that_forget_is_the_same(rng):
     assert results[0].counts.tolist() == results[1].counts.tolist()
 
 
-def test_a_far_row_that_comes_and_goes_does_not_take_the_mean_along(rng):
+def test_the_mean_is_accurate_after_a_far_row_left_the_cluster(rng):
     X = np.append(rng.normal(5.0, 1.0, size=1000), 1e20)[:, None]
     with MemoryDataset(X) as rows:
         state = solve_kmeans(rows, np.array([[5.0], [-1e19]]), max_iter=50, tolerance=0.0)

@@ -48,7 +48,7 @@ def test_mode_steps_between_assignments(rng):
     np.testing.assert_allclose(state.centers, centers, rtol=1e-10)
 
 
-def test_it_stops_where_labels_and_centers_are_still(rng):
+def test_kmeans_stops_when_labels_and_centers_stay_the_same(rng):
     X = np.concatenate([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + 8])
     with MemoryDataset(X) as rows:
         state = solve(rows, X[[0, 50]], 1.0, SolverOptions(0, max_iter=1000, tol=1e-6))
@@ -124,7 +124,7 @@ def test_each_bandwidth_starts_from_the_last(rng):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_a_state_on_the_way_is_measured_at_its_own_bandwidth(rng, kernel, weighted):
+def test_a_state_of_the_path_has_the_objective_at_its_own_bandwidth(rng, kernel, weighted):
     X = rng.normal(size=(300, 2)) * 3
     # At the last bandwidths a compact kernel does not reach the rows of the third cluster.
     X[200:] = 40 + 10 * rng.choice([-1, 1], size=(100, 2))
@@ -230,7 +230,7 @@ def test_automatic_start_of_points_on_their_centers():
     bandwidth=st.floats(0.05, 20.0),
 )
 @settings(max_examples=200, deadline=None)
-def test_no_step_of_up_to_twice_the_length_lowers_the_objective(seed, kernel, factor, bandwidth):
+def test_no_step_of_up_to_twice_the_mode_step_lowers_the_objective(seed, kernel, factor, bandwidth):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 2))
     centers = rng.normal(size=(3, 2))
@@ -242,7 +242,7 @@ def test_no_step_of_up_to_twice_the_length_lowers_the_objective(seed, kernel, fa
     assert after >= before - 1e-14
 
 
-def test_steps_are_plain_at_first_and_never_longer_than_allowed(rng):
+def test_acceleration_starts_late_and_is_limited(rng):
     relaxation = Relaxation()
     centers = rng.normal(size=(3, 2))
     target = rng.normal(size=(3, 2))

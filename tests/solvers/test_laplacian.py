@@ -56,7 +56,7 @@ def test_memberships_solve_the_quadratic_problem(run, monkeypatch):
     assert np.max((slope - lowest) * state.memberships) < 1e-4
 
 
-def test_centroids_are_modes_of_what_belongs_to_them(run):
+def test_centers_are_modes_of_the_rows_that_belong_to_them(run):
     X, _, state = run("gradient", 0.5)
     squares = ((X[:, None] - state.centers) ** 2).sum(axis=2)
     pulls = state.memberships * np.exp(-squares / 2)

@@ -45,7 +45,7 @@ class Traced(Density):
         return super().shift(points, reach)
 
 
-def test_a_climb_never_falls():
+def test_an_ascent_never_lowers_the_density():
     X, _ = make_moons(300, noise=0.1, random_state=0)
     for kernel in KERNELS:
         with density_of(X, 0.15, kernel) as density:
@@ -61,7 +61,7 @@ def test_a_climb_never_falls():
                 assert values[-1] >= values.max() * (1 - 1e-12)
 
 
-def test_creeping_climbs_are_hastened(rng):
+def test_slow_ascents_are_accelerated(rng):
     # Along a flat ridge plain steps shrink by 1% each.
     X = rng.uniform(-1, 1, size=(2000, 2)) * [4.0, 0.1]
     with density_of(X, 1.0) as density:
@@ -78,7 +78,7 @@ def test_creeping_climbs_are_hastened(rng):
     assert fast.n_iter < 0.6 * n_plain
 
 
-def test_saddles_are_left():
+def test_trajectories_leave_saddle_points():
     # The middle of two equal points is a fixed point of mean-shift, and no mode.
     X = np.array([[-2.0, 0.0], [2.0, 0.0]])
     with density_of(X, 1.0) as density:
@@ -87,7 +87,7 @@ def test_saddles_are_left():
     assert abs(modes.points[0, 0]) == pytest.approx(2.0, abs=0.01)
 
 
-def test_climbs_that_part_at_a_saddle_do_not_join():
+def test_trajectories_that_separate_at_a_saddle_are_not_merged():
     # Seeds on both sides of the line between two equal points move along it side by side.
     X = np.array([[-2.0, 0.0], [2.0, 0.0]])
     offsets = np.array([-1e-7, 1e-7, -1e-4, 1e-4, -3e-4, 3e-4])
@@ -128,7 +128,7 @@ def test_find_bandwidth_brackets_the_bandwidth_from_either_side(n_modes, start):
 
 
 @pytest.mark.parametrize("n_modes", [3, 30])
-def test_find_bandwidth_is_not_lost_where_every_row_becomes_a_mode(n_modes):
+def test_find_bandwidth_recovers_where_every_row_is_a_mode(n_modes):
     # As in many dimensions: one mode above 0.3, a thousand below 0.26.
     counts = Counts(np.linspace(0.26, 0.3, 1000))
     tried = []
@@ -143,7 +143,7 @@ def test_find_bandwidth_is_not_lost_where_every_row_becomes_a_mode(n_modes):
     assert max(tried) <= max(8 * n_modes, 30)  # 26 lie within the narrowest range that is tried
 
 
-def test_find_bandwidth_stays_where_it_starts_if_that_has_so_many():
+def test_find_bandwidth_returns_the_first_bandwidth_if_it_has_n_clusters_modes():
     counts = Counts([0.5, 0.7, 0.9, 3.0])
     assert find_bandwidth(2, 2.0, counts.search, counts.merge_modes_at, counts).bandwidth == 2.0
 
@@ -161,7 +161,7 @@ def test_estimated_count_by_hand():
     assert estimated_count(modes, 80) == 2 + 2 * 10
 
 
-def test_find_bandwidth_says_what_is_around_a_number_that_never_comes():
+def test_the_error_of_find_bandwidth_has_the_nearest_numbers_of_modes():
     counts = Counts([0.5, 2.0, 2.0, 3.0])
     with pytest.raises(NoBandwidthError) as caught:
         find_bandwidth(3, 1.0, counts.search, counts.merge_modes_at)

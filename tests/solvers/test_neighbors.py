@@ -23,7 +23,7 @@ def test_scales_of_each_row_multiply():
     assert graph[1, 2] == graph[2, 1] == pytest.approx(np.exp(-4 / 16))
 
 
-def test_without_scales_neighbours_are_joined_by_one(rng):
+def test_without_scales_the_affinity_of_neighbours_is_1(rng):
     X = rng.normal(size=(80, 3))
     graph = neighbor_graph(*nearest_other_rows(X, 4), None)
     away = np.linalg.norm(X[:, None] - X, axis=2)

@@ -37,8 +37,8 @@ def test_the_ratio_is_that_of_the_pooled_density(rng):
     ratios, state, labels = ratios_of(X, np.array([[0.0], [3.0]]), 0.5)
     assert set(labels) == {0, 1}
     ends = state.centers
-    places = ends[0] + np.linspace(0, 1, 1001)[:, None] * (ends[1] - ends[0])
-    densities = reference.density(X, places, 0.5)
+    points = ends[0] + np.linspace(0, 1, 1001)[:, None] * (ends[1] - ends[0])
+    densities = reference.density(X, points, 0.5)
     expected = densities.min() / min(densities[0], densities[-1])
     assert ratios[0, 1] == pytest.approx(expected, rel=0.01)
     assert ratios[1, 0] == ratios[0, 1]
@@ -84,22 +84,22 @@ def test_many_modes_are_compared_with_their_nearest_only(rng):
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_densities_along_segments_agree_with_the_reference(rng, kernel, is_sparse):
     X = np.round(rng.normal(size=(400, 3)), 1)
-    centroids = X[:4] + 0.05
+    centers = X[:4] + 0.05
     pairs = np.array([[0, 1], [1, 3], [0, 2]])
     fractions = np.linspace(0, 1, 5)
     with MemoryDataset(sparse.csr_array(X) if is_sparse else X) as rows:
-        rows.run(ModePass(centroids, 0, 0.0))
+        rows.run(ModePass(centers, 0, 0.0))
         labels = rows.labels()
-        pass_ = SegmentPass(centroids, pairs, fractions, KERNELS[kernel], 1 / 0.8**2)
+        pass_ = SegmentPass(centers, pairs, fractions, KERNELS[kernel], 1 / 0.8**2)
         found = rows.run(pass_).values
     for (i, j), values in zip(pairs, found, strict=True):
-        places = centroids[i] + fractions[:, None] * (centroids[j] - centroids[i])
+        points = centers[i] + fractions[:, None] * (centers[j] - centers[i])
         pooled = X[(labels == i) | (labels == j)]
-        expected = reference.density(pooled, places, 0.8, kernel)
+        expected = reference.density(pooled, points, 0.8, kernel)
         np.testing.assert_allclose(values, expected, rtol=1e-10, atol=1e-14)
 
 
-def test_two_modes_at_one_place():
+def test_the_density_between_two_equal_modes_is_constant():
     X = np.array([[0.0], [1.0]])
     with MemoryDataset(X) as rows:
         rows.run(ModePass(np.array([[0.5], [0.5]]), 0, 0.0))

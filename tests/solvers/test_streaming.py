@@ -55,9 +55,9 @@ def test_an_iteration_is_the_formula(rng, kernel):
     )
     factor = (30.0 / (30.0 + weight.sum())) ** 2
 
-    def sums(centroids):
-        labels = reference.assign(X, centroids)
-        t = ((X - centroids[labels]) ** 2).sum(axis=1) / (bandwidth * scale) ** 2
+    def sums(current):
+        labels = reference.assign(X, current)
+        t = ((X - current[labels]) ** 2).sum(axis=1) / (bandwidth * scale) ** 2
         with np.errstate(divide="ignore"):
             w = weight * PULLS[kernel](t) / scale**2
         own = np.eye(3)[labels] * w[:, None]
@@ -105,7 +105,7 @@ def test_the_discount_does_not_depend_on_how_rows_are_split(half_life):
     assert statistics.mass.tolist() == [1.0, 3.0]
 
 
-def test_negligible_sums_are_none_and_leave_the_centroid():
+def test_negligible_sums_do_not_move_the_center():
     statistics = SufficientStatistics(
         np.array([[0.0], [9.0]]), np.array([1.0, 3 * NEGLIGIBLE_MASS]), np.zeros(2), weight=1e9
     )
@@ -118,7 +118,7 @@ def test_negligible_sums_are_none_and_leave_the_centroid():
     assert updated.centers[1, 0] == pytest.approx(8.0)
 
 
-def test_at_a_tiny_bandwidth_the_nearest_row_still_takes_all():
+def test_at_a_tiny_bandwidth_only_the_nearest_row_has_weight():
     statistics = SufficientStatistics(np.array([[0.0]]), np.ones(1), np.array([1e6]), weight=10.0)
     state, updated = update_with(np.array([[3.0], [8.0]]), statistics, 1e-3, path_iter=3)
     assert state.centers[0, 0] == 0.0  # at t = 1e6 the statistics are nearer than 3 is

@@ -117,11 +117,7 @@ def fit(
     """Cluster DATA, and write the model, labels, modes, path and report to a folder."""
     folder = output or Path(f"{options.stem}.modes")
     results = _fit_to_folder(options, folder, force=force)
-    if as_json:
-        print_json(results)
-    else:
-        _print_fit(results)
-        say("wrote", f"{folder}:", ", ".join(results["files"]))
+    _print_fit(results, f"{folder}: {', '.join(results['files'])}", as_json=as_json)
 
 
 @app.command(
@@ -148,11 +144,7 @@ def explore(
     fitted, results = _fit(options)
     report(fitted).save(page)
     results["page"] = shown(page)
-    if as_json:
-        print_json(results)
-    else:
-        _print_fit(results)
-        say("wrote", page)
+    _print_fit(results, page, as_json=as_json)
     if not no_open:
         _open(page)
 
@@ -180,20 +172,19 @@ def predict(
     from modeclust.cli.fit import parse_columns
     from modeclust.cli.folder import check_file
     from modeclust.cli.readers.csv_files import CsvFormat
+    from modeclust.cli.readers.options import ReadOptions
     from modeclust.cli.saved_model import open_model, predict_labels
     from modeclust.cli.writers import check_id_column
 
     check_id_column(output, id_column)
     check_file(output, force=force)
-    counts = predict_labels(
-        open_model(model),
-        data,
-        output,
+    options = ReadOptions(
         id_column=id_column,
         exclude=parse_columns(exclude, "--exclude") or (),
         stream=stream,
         csv_format=CsvFormat(header, separator, decimal_comma),
     )
+    counts = predict_labels(open_model(model), data, output, options)
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(counts), "counts": counts})
     else:
@@ -228,8 +219,7 @@ def demo(
     bandwidth = estimate_bandwidth(load_dataset("digits").X, random_state=0) / 3
     options = FitOptions("digits", 10, bandwidth=repr(float(bandwidth)))
     results = _fit_to_folder(options, output, force=force)
-    _print_fit(results)
-    say("wrote", f"{output}:", ", ".join(results["files"]))
+    _print_fit(results, f"{output}: {', '.join(results['files'])}")
     say("open", output / "report.html", "in a browser to see the result")
     if not no_open:
         _open(output / "report.html")
@@ -263,10 +253,14 @@ def _fit_to_folder(options: FitOptions, folder: Path, *, force: bool) -> dict[st
     return {**results, "folder": shown(folder), "files": files}
 
 
-def _print_fit(results: dict[str, Any]) -> None:
+def _print_fit(results: dict[str, Any], written: Any, *, as_json: bool = False) -> None:
+    if as_json:
+        print_json(results)
+        return
     print_fit(results)
     for warning in results["warnings"]:
         tell("warning", warning)
+    say("wrote", written)
 
 
 def _open(page: Path) -> None:

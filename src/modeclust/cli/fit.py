@@ -4,7 +4,6 @@ import csv
 import math
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from importlib.util import find_spec
@@ -16,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 
 from modeclust.cli.options import BUILT_IN, FitOptions, check_name
 from modeclust.cli.printing import Progress, tell, use_option_names
-from modeclust.cli.readers.checks import check_distinct, check_present, choose_columns
 from modeclust.cli.readers.columns import iterate_blocks
-from modeclust.cli.readers.csv_files import DETECT, CsvFormat
+from modeclust.cli.readers.csv_files import CsvFormat
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table, read_table
 from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
@@ -49,17 +48,16 @@ class Fit(NamedTuple):
 def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     """Read the data and cluster it."""
     bandwidth, image_shape = parse_bandwidth(options.bandwidth), parse_image(options.image)
-    columns, exclude = parse_columns(options.columns), parse_columns(options.exclude, "--exclude")
-    table = read_data(
-        options.data,
-        columns,
+    reading = ReadOptions(
+        parse_columns(options.columns),
         options.label_column,
         options.weight_column,
         options.id_column,
-        exclude=exclude or (),
+        exclude=parse_columns(options.exclude, "--exclude") or (),
         stream=options.stream,
         csv_format=CsvFormat(options.header, options.separator, options.decimal_comma),
     )
+    table = read_data(options.data, reading)
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
     _check_image_shape(table)
@@ -168,41 +166,21 @@ def parse_columns(text: str | None, option: str = "--columns") -> list[str] | No
     return names
 
 
-def read_data(
-    data: str,
-    columns: Sequence[str] | None = None,
-    label_column: str | None = None,
-    weight_column: str | None = None,
-    id_column: str | None = None,
-    *,
-    exclude: Sequence[str] = (),
-    stream: bool | None = None,
-    csv_format: CsvFormat = DETECT,
-) -> Table:
+def read_data(data: str, options: ReadOptions) -> Table:
     """Read a data file, or load a built-in dataset."""
     if data not in BUILT_IN:
         check_name(data)
-        return read_table(
-            data,
-            columns,
-            label_column,
-            weight_column,
-            id_column,
-            exclude=exclude,
-            stream=stream,
-            csv_format=csv_format,
-            note=partial(tell, "note"),
-        )
-    if csv_format.options:
+        return read_table(data, options, note=partial(tell, "note"))
+    if options.csv_format.options:
         raise ValueError(
-            f"{csv_format.options[0]} applies only to text files, got the built-in dataset "
+            f"{options.csv_format.options[0]} applies only to text files, got the built-in dataset "
             f"{data!r}; remove the option."
         )
-    if stream:
+    if options.stream:
         raise ValueError(
             f"--stream applies only to files, got the built-in dataset {data!r}; remove the option."
         )
-    if not label_column is weight_column is id_column is None:
+    if options.others:
         raise ValueError(
             f"The built-in dataset {data!r} has no columns of labels, weights or ids; remove "
             "--label-column, --weight-column and --id-column."
@@ -216,9 +194,7 @@ def read_data(
         title=dataset.title,
         is_named=False,  # `load_dataset` returns arrays
     )
-    check_distinct(columns or (), exclude=exclude)
-    check_present([*(columns or ()), *exclude], table.columns, data)
-    columns = choose_columns(columns, table.columns, exclude, data)
+    columns = options.choose_features(table.columns, table.columns, data)
     if columns == table.columns:
         return table
     indices = [table.columns.index(name) for name in columns]

@@ -21,6 +21,8 @@ clustering_option = partial(typer.Option, rich_help_panel="Clustering")
 column_option = partial(typer.Option, rich_help_panel="Columns")
 reading_option = partial(typer.Option, rich_help_panel="Reading")
 output_option = partial(typer.Option, rich_help_panel="Output")
+folder_option = partial(output_option, "-o", "--output", metavar="DIR", help="Folder to write.")
+file_option = partial(output_option, "-o", "--output", metavar="FILE")
 
 
 class Kernel(StrEnum):
@@ -253,37 +255,17 @@ def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 Output = Annotated[
-    Path | None,
-    output_option(
-        "-o",
-        "--output",
-        metavar="DIR",
-        show_default="DATA.modes, without the ending of DATA",
-        help="Folder to write.",
-    ),
+    Path | None, folder_option(show_default="DATA.modes, without the ending of DATA")
 ]
-Folder = Annotated[
-    Path,
-    output_option("-o", "--output", metavar="DIR", help="Folder to write."),
-]
+Folder = Annotated[Path, folder_option()]
 Page = Annotated[
     Path | None,
-    output_option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        show_default="DATA-report.html, without the ending of DATA",
-        help="HTML page to write.",
+    file_option(
+        show_default="DATA-report.html, without the ending of DATA", help="HTML page to write."
     ),
 ]
 Labels = Annotated[
-    Path,
-    output_option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="File of labels to write. Its ending determines the format.",
-    ),
+    Path, file_option(help="File of labels to write. Its ending determines the format.")
 ]
 Model = Annotated[
     Path,

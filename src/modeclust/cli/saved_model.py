@@ -1,8 +1,9 @@
 """What `predict` and `info` do with a saved model."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from modeclust.cli.fit import read_data
 from modeclust.cli.folder import MODEL
-from modeclust.cli.readers.csv_files import CsvFormat
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.writers import write_labels
 from modeclust.estimators.saving import Saved, read_model, unusable_model
 from modeclust.estimators.scaling import Scaling
@@ -46,25 +47,12 @@ def _is_list(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(item, kind) for item in value)
 
 
-def predict_labels(
-    saved: Saved,
-    data: str,
-    output: Path,
-    *,
-    id_column: str | None,
-    exclude: Sequence[str],
-    stream: bool | None,
-    csv_format: CsvFormat,
-) -> list[int]:
-    """Write the label of each row, and return the number of rows in each cluster."""
-    table = read_data(
-        data,
-        columns_of(saved),
-        id_column=id_column,
-        exclude=exclude,
-        stream=stream,
-        csv_format=csv_format,
-    )
+def predict_labels(saved: Saved, data: str, output: Path, options: ReadOptions) -> list[int]:
+    """Write the label of each row, and return the number of rows in each cluster.
+
+    The features are the columns that the model was fitted on, whatever `options` say.
+    """
+    table = read_data(data, replace(options, columns=columns_of(saved)))
     scaling = scaling_of(saved)
     X = table.X if scaling is None else scaling.transform(table.X)
     model = copy(saved.model)

@@ -3,8 +3,9 @@
 import gzip
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,14 +15,12 @@ import numpy.typing as npt
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.files import TableError, find_ending
 from modeclust.data.reading import is_dask
-from modeclust.io.atomic import written
+from modeclust.io.atomic import StrPath, written
 from modeclust.path import unused_column
 
-StrPath = str | os.PathLike[str]
 Columns = dict[str, npt.NDArray[Any]]
-Writer = Callable[[BinaryIO, Columns], None]
-# Takes a file, the type of each column, the parts of the columns, and the number of rows.
-StreamWriter = Callable[[BinaryIO, dict[str, np.dtype[Any]], Iterable[Columns], int], None]
+# Takes a file, and the columns in parts, of which there is at least one.
+Writer = Callable[[BinaryIO, Iterator[Columns]], None]
 
 
 def check_id_column(path: StrPath, id_column: str | None) -> None:
@@ -47,56 +46,38 @@ def write_labels(
 ) -> list[int]:
     """Write a column `label`, after the column of ids if there is one.
 
-    A Dask array is computed while it is written.
-
-    Parameters
-    ----------
-    path : str or path-like
-        File to write.
-    labels : array of shape (N,)
-        Labels, a numpy or Dask array.
-    n_clusters : int, default=0
-        Number of clusters.
-    ids : dict of {str: array of shape (N,)}, optional
-        Row ids, with the name of their column.
-
-    Returns
-    -------
-    list of int
-        Number of rows in each cluster.
+    `ids` has the name of their column. Dask arrays are computed while they are written. The result
+    is the number of rows in each cluster.
     """
     columns: dict[str, Any] = dict(ids or {})
     name = unused_column("label", columns)
     columns[name] = labels
     chunks = next((column.chunks for column in columns.values() if is_dask(column)), None)
-    stream_writer = STREAM_WRITERS.get(output_ending(path))
-    if stream_writer is None or chunks is None:
-        columns = {n: _as_text(np.asarray(column)) for n, column in columns.items()}
-        write_columns(path, columns)
-        return list(np.bincount(columns[name], minlength=n_clusters).tolist())
-    if not is_dask(labels):
+    if chunks is not None and not is_dask(labels):
         import dask.array as da
 
         columns[name] = da.from_array(labels, chunks=chunks)
-    counts = np.zeros(n_clusters, dtype=np.int64)
+    counts: list[npt.NDArray[np.intp]] = []
 
     def parts() -> Iterator[Columns]:
         for blocks in iterate_blocks(*columns.values()):
             part = dict(zip(columns, blocks, strict=True))
-            np.add(counts, np.bincount(part[name], minlength=n_clusters), out=counts)
+            counts.append(np.bincount(part[name], minlength=n_clusters))
             yield part
 
-    with _open_output(path) as file:
-        dtypes = {n: column.dtype for n, column in columns.items()}
-        stream_writer(file, dtypes, parts(), len(labels))
-    return list(counts.tolist())
+    _write(path, parts())
+    return list(np.sum(counts, axis=0).tolist())
 
 
-def write_columns(path: StrPath, columns: Columns) -> None:
+def write_columns(path: StrPath, columns: dict[str, Any]) -> None:
     """Write columns of equal length."""
+    _write(path, iter([columns]))
+
+
+def _write(path: StrPath, parts: Iterator[dict[str, Any]]) -> None:
     writer = WRITERS[output_ending(path)]
     with _open_output(path) as file:
-        writer(file, columns)
+        writer(file, ({n: _as_text(np.asarray(c)) for n, c in part.items()} for part in parts))
 
 
 @contextmanager
@@ -116,60 +97,40 @@ def _as_text(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _frame_writer(kind: str, **options: Any) -> Writer:
-    def write(file: BinaryIO, columns: Columns) -> None:
-        import polars as pl
-
-        getattr(pl.DataFrame(columns), f"write_{kind}")(file, **options)
-
-    return write
-
-
-def _frame_stream_writer(kind: str, **options: Any) -> StreamWriter:
-    def write(
-        file: BinaryIO, dtypes: dict[str, np.dtype[Any]], parts: Iterable[Columns], n_rows: int
-    ) -> None:
+    def write(file: BinaryIO, parts: Iterator[Columns]) -> None:
         import polars as pl
         from polars.io.plugins import register_io_source
 
-        schema = pl.DataFrame({n: _as_text(np.empty(0, d)) for n, d in dtypes.items()}).schema
-
-        def frames(*_: Any) -> Iterator[Any]:
-            for part in parts:
-                yield pl.DataFrame({n: _as_text(v) for n, v in part.items()}, schema=schema)
-
-        frame = register_io_source(frames, schema=schema)
-        getattr(frame, f"sink_{kind}")(file, **options)
+        frames = (pl.DataFrame(part) for part in parts)
+        first = next(frames)
+        source = register_io_source(lambda *_: chain([first], frames), schema=first.schema)
+        getattr(source, f"sink_{kind}")(file, **options)
 
     return write
 
 
-def _write_npy(file: BinaryIO, columns: Columns) -> None:
-    (column,) = columns.values()
+def _join(parts: Iterator[Columns]) -> Columns:
+    first, *others = parts
+    return {n: np.concatenate([c, *(part[n] for part in others)]) for n, c in first.items()}
+
+
+def _write_npy(file: BinaryIO, parts: Iterator[Columns]) -> None:
+    (column,) = _join(parts).values()
     np.save(file, column, allow_pickle=False)
 
 
-def _stream_npy(
-    file: BinaryIO, dtypes: dict[str, np.dtype[Any]], parts: Iterable[Columns], n_rows: int
-) -> None:
-    header = {"descr": "<i4", "fortran_order": False, "shape": (n_rows,)}
-    np.lib.format.write_array_header_1_0(file, header)
-    for part in parts:
-        (column,) = part.values()
-        file.write(column.astype("<i4").tobytes())
-
-
-def _write_npz(file: BinaryIO, columns: Columns) -> None:
+def _write_npz(file: BinaryIO, parts: Iterator[Columns]) -> None:
     # `np.savez` of older numpy versions takes `allow_pickle=False` as one more array.
     with zipfile.ZipFile(file, "w") as archive:
-        for name, column in columns.items():
+        for name, column in _join(parts).items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(column), allow_pickle=False)
+                np.lib.format.write_array(member, column, allow_pickle=False)
 
 
-def _write_mtx(file: BinaryIO, columns: Columns) -> None:
+def _write_mtx(file: BinaryIO, parts: Iterator[Columns]) -> None:
     from scipy.io import mmwrite
 
-    mmwrite(file, np.column_stack(list(columns.values())))
+    mmwrite(file, np.column_stack(list(_join(parts).values())))
 
 
 # The name of each format in polars, and the options to write it.
@@ -190,8 +151,4 @@ WRITERS: dict[str, Writer] = {
     ".npz": _write_npz,
     ".mtx": _write_mtx,
     ".mtx.gz": _write_mtx,
-}
-STREAM_WRITERS: dict[str, StreamWriter] = {
-    **{e: _frame_stream_writer(kind, **opts) for e, (kind, opts) in FRAME_FORMATS.items()},
-    ".npy": _stream_npy,
 }

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from modeclust import _core
 from modeclust.data.mode_pass import ModeSums
-
-Doubles = npt.NDArray[np.float64]
+from modeclust.data.reading import Doubles
 
 
 @dataclass(frozen=True)

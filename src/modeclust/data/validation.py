@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from modeclust._sklearn import check_sample_weight, with_column_names
-from modeclust.data.dask.chunks import Chunks, Column, check_chunks, check_column
+from modeclust.data.dask.chunks import Chunks, check_chunks, check_column
 from modeclust.data.reading import Doubles, is_dask, is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.io.atomic import in_a_line
@@ -142,20 +142,25 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
 
     If not `only_ratios` matter, weights whose sums overflow or underflow are an error.
     """
-    if isinstance(X, Chunks):
-        with _named("sample_weight"):
-            return _check_chunked_weights(sample_weight, X)
     if sample_weight is None:
         return None
+    weights: Any
     with _named("sample_weight"):
-        weights = np.asarray(
-            check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
+        if isinstance(X, Chunks):
+            weights = check_column(sample_weight, X, "sample_weight")
+            lowest, largest, where = weights.lowest, weights.highest, ""
+        else:
+            weights = np.asarray(
+                check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=False)
+            )
+            lowest, largest = weights.min(), weights.max()
+            where = f" in row {weights.argmin()}"
+    if lowest < 0:
+        raise ValueError(
+            f"sample_weight must be >= 0, got {lowest:g}{where}; pass 0 for rows to leave out."
         )
-    if weights[row := weights.argmin()] < 0:
-        raise _negative_weight(f"{weights[row]:g} in row {row}")
-    largest = weights.max()
     if largest == 0:  # scikit-learn checks it in newer versions only
-        raise _zero_weights()
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     if SMALLEST < largest < LARGEST:
         return weights
     # The sums of these weights would overflow or underflow.
@@ -164,26 +169,7 @@ def check_weights(sample_weight: Any, X: Any, *, only_ratios: bool = True) -> An
             f"sample_weight must be between {SMALLEST:g} and {LARGEST:g} at its largest, "
             f"got {largest:g}."
         )
-    return np.asarray(weights / largest)
-
-
-def _negative_weight(got: str) -> ValueError:
-    return ValueError(f"sample_weight must be >= 0, got {got}; pass 0 for rows to leave out.")
-
-
-def _zero_weights() -> ValueError:
-    return ValueError("Sample weights must contain at least one non-zero number.")
-
-
-def _check_chunked_weights(sample_weight: Any, X: Chunks) -> Column | None:
-    column = check_column(sample_weight, X, "sample_weight")
-    if column is None:
-        return None
-    if column.lowest < 0:
-        raise _negative_weight(f"{column.lowest:g}")
-    if column.highest == 0:
-        raise _zero_weights()
-    return column if SMALLEST < column.highest < LARGEST else column.over(column.highest)
+    return weights.over(largest) if isinstance(X, Chunks) else weights / largest
 
 
 def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
@@ -198,7 +184,6 @@ def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
     if isinstance(X, Chunks):
         with _named("sample_scale"):
             column = check_column(sample_scale, X, "sample_scale")
-        assert column is not None
         _check_scale_range(column.lowest, column.highest)
         return column
     scales = check_numbers(sample_scale, "sample_scale", ensure_2d=False)

@@ -95,9 +95,4 @@ class KernelDensity:
 
     def bandwidth_to_internal(self, bandwidth: Any, rescaling: Rescaling) -> Any:
         """Return the user's bandwidths in internal units."""
-        return to_internal(bandwidth, rescaling, self.mean_scale)
-
-
-def to_internal(bandwidth: Any, rescaling: Rescaling, mean_scale: float) -> Any:
-    """Return the user's bandwidths in internal units, for rows with this mean of local scales."""
-    return rescaling.bandwidth_to_internal(bandwidth, mean_scale, limits=LIMITS)
+        return rescaling.bandwidth_to_internal(bandwidth, self.mean_scale, limits=LIMITS)

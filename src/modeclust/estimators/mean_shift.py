@@ -33,7 +33,7 @@ from modeclust.data.validation import (
     check_scales,
     check_weights,
 )
-from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity, to_internal
+from modeclust.estimators.kernel_density import LIMITS, KernelDensity, OpenKernelDensity
 from modeclust.estimators.parameters import (
     CONSTRAINTS,
     COUNT,
@@ -166,11 +166,7 @@ class MeanShift(
         "bandwidth": [FINITE, BandwidthRule()],
         "n_clusters": [COUNT, None],
         "adaptive": ["boolean"],
-        "seeds": [
-            StrOptions({"all", "bin"}),
-            COUNT,
-            "array-like",
-        ],
+        "seeds": [StrOptions({"all", "bin"}), COUNT, "array-like"],
         "merge_radius": [FINITE],
         **{name: CONSTRAINTS[name] for name in ("kernel", "max_iter", "random_state", "n_jobs")},
         "tol": [FINITE],
@@ -299,7 +295,7 @@ class MeanShift(
         rescaling = Rescaling.of(X)
         if not isinstance(self.bandwidth, str):
             mean_scale = 1.0 if scale is None else float(np.average(scale, weights=weight))
-            to_internal(self.bandwidth, rescaling, mean_scale)
+            rescaling.bandwidth_to_internal(self.bandwidth, mean_scale, limits=LIMITS)
         internal = rescaling.to_internal(X)
         with MemoryDataset(internal, weight=weight, n_jobs=self.n_jobs) as dataset:
             if self.n_clusters is not None:

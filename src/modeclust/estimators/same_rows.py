@@ -6,18 +6,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import Doubles, is_sparse, working_dtype
+from modeclust import _core
+from modeclust.data.reading import Doubles, core_rows, is_sparse, working_dtype
 from modeclust.data.rescaling import Rescaling
-from modeclust.data.sample import Sample
 
 Indices = npt.NDArray[np.intp]
 
 # Relative difference up to which numbers count as equal: they may have been float32 before.
 SINGLE_PRECISION = 1e-6
-# Rows this close to the border between two clusters may be in either.
-BORDER = 1e-3
-# Error of squared distances from dot products, as a share of the squared norms.
-LOST = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-10}
+# Rows this close to the border between two clusters, as a share of the distance, may be in either.
+BORDER = 5e-4
 # Number of rows that are compared with those of the fit.
 MAX_COMPARED = 1_000
 
@@ -54,29 +52,14 @@ def first_elsewhere(
     """
     rescaling = Rescaling.of(X)  # of all rows, as in a fit
     sample = _taken(X, indices)
-    rows, internal = (
-        rescaling.to_internal(sample),
-        rescaling.to_internal(centers.astype(np.float64)),
-    )
-    # By dot products; differences may be rounding errors, and are checked by `_is_nearer`.
-    found = np.argmin(np.sum(internal**2, axis=1) - 2 * (rows @ internal.T), axis=1)
-    lost = max(LOST[rows.dtype], LOST[working_dtype(centers.dtype)])
-    for i in np.flatnonzero(found != labels):
-        (row,) = Sample(rows[[i]], np.ones(1)).dense()
-        reach = float(abs(sample[[i]]).max()) / rescaling.scale
-        if _is_nearer(row, internal[found[i]], internal[labels[i]], reach, lost):
-            return int(indices[i])
-    return None
-
-
-def _is_nearer(row: Doubles, nearest: Doubles, own: Doubles, reach: float, lost: float) -> bool:
-    """Return whether a row is nearer to the first center, beyond any rounding error."""
-    with np.errstate(all="ignore"):
-        squares = [np.sum((row - center) ** 2) for center in (nearest, own)]
-        largest = max(np.sum(point**2) for point in (row, nearest, own))
-        rounding = SINGLE_PRECISION * reach * np.sqrt(len(row) * squares[1])
-        allowed = BORDER * squares[1] + lost * largest + rounding
-        return bool(squares[1] - squares[0] > allowed)
+    rows = rescaling.to_internal(sample)
+    distances = np.empty((len(labels), len(centers)), dtype=rows.dtype)
+    internal = rescaling.to_internal(centers.astype(np.float64))
+    _core.distances(core_rows(rows), np.ascontiguousarray(internal), distances)
+    own = distances[np.arange(len(labels)), labels]
+    largest = _row_maxima(abs(sample)) / rescaling.scale
+    allowed = BORDER * own + SINGLE_PRECISION * largest * np.sqrt(sample.shape[1])
+    return _first(indices, own - distances.min(axis=1) > allowed)
 
 
 def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> int | None:
@@ -87,9 +70,16 @@ def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> 
     maximum: Any = np.maximum if not is_sparse(rows) else lambda a, b: a.maximum(b)
     with np.errstate(over="ignore"):
         excess = abs(rows - known) - SINGLE_PRECISION * maximum(abs(rows), abs(known))
-    greatest = excess.max(axis=1)
-    differ = (greatest.toarray() if is_sparse(greatest) else greatest).ravel() > 0
+    return _first(indices, _row_maxima(excess) > 0)
+
+
+def _first(indices: Indices, differ: npt.NDArray[np.bool_]) -> int | None:
     return int(indices[differ.argmax()]) if differ.any() else None
+
+
+def _row_maxima(values: Any) -> Doubles:
+    maxima = values.max(axis=1)
+    return np.asarray(maxima.toarray() if is_sparse(maxima) else maxima, dtype=np.float64).ravel()
 
 
 def _taken(X: Any, indices: Indices) -> Any:

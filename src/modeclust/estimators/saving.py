@@ -12,7 +12,7 @@ from modeclust import __version__
 from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.exceptions import ModelFileError, ScaledModelWarning, _warn_user
-from modeclust.io.atomic import in_a_line
+from modeclust.io.atomic import StrPath, in_a_line
 from modeclust.io.model_file import Document, is_array, read_document, write_document
 from modeclust.path import Path
 
@@ -138,9 +138,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return model
 
 
-def write_model(
-    path: str | os.PathLike[str], model: Any, notes: dict[str, Any] | None = None
-) -> None:
+def write_model(path: StrPath, model: Any, notes: dict[str, Any] | None = None) -> None:
     """Write a fitted model, with notes that `read_model` returns."""
     check_is_fitted(model)
     name = type(model).__name__
@@ -159,7 +157,7 @@ def write_model(
     write_document(path, document, model._saved_types)
 
 
-def read_model(path: str | os.PathLike[str]) -> Saved:
+def read_model(path: StrPath) -> Saved:
     """Read a model with its notes."""
     classes = {name: estimator_class(name) for name in MODULES}
     types = {name: cls._saved_types for name, cls in classes.items()}
@@ -176,7 +174,7 @@ def read_model(path: str | os.PathLike[str]) -> Saved:
     return Saved(model, document.notes, document.version)
 
 
-def unusable_model(path: str | os.PathLike[str], wrong: str) -> ModelFileError:
+def unusable_model(path: StrPath, wrong: str) -> ModelFileError:
     """Return the error for a file whose parts do not belong together."""
     return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Save it again.")
 

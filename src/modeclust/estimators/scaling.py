@@ -7,10 +7,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import Doubles, is_sparse
 from modeclust.io.model_file import is_array
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+StrPath = str | os.PathLike[str]
 MAX_REASON = 200
 
 
-def unused_name(path: str | os.PathLike[str]) -> Path:
+def unused_name(path: StrPath) -> Path:
     """Return a hidden name in the same folder, for a file that will be renamed to `path`."""
     return Path(path).with_name(f"{_mark(Path(path))}{secrets.token_hex(6)}.part")
 
 
-def remove_parts(path: str | os.PathLike[str]) -> None:
+def remove_parts(path: StrPath) -> None:
     """Remove the partial files of processes that were killed while they wrote `path`.
 
     A process that is writing `path` at this time fails, and leaves the old file.
@@ -32,13 +33,13 @@ def _mark(path: Path) -> str:
     return f".modeclust-{hashlib.blake2b(os.fsencode(path.name), digest_size=6).hexdigest()}-"
 
 
-def check_path(path: str | os.PathLike[str]) -> None:
+def check_path(path: StrPath) -> None:
     """Raise an error if this is not a path; a number would be an open file descriptor."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a str or path-like, got {path!r}.")
 
 
-def shown(path: str | os.PathLike[str]) -> str:
+def shown(path: StrPath) -> str:
     """Return a path as valid text: not all names are UTF-8."""
     return os.fsencode(path).decode("utf-8", "replace")
 
@@ -53,7 +54,7 @@ def in_a_line(error: BaseException) -> str:
 
 
 @contextmanager
-def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def written(path: StrPath) -> Iterator[BinaryIO]:
     """Open a file for writing that is renamed to `path` when it is complete on the disk.
 
     Until then it has another name in the same folder. After an error it is removed, and an older

@@ -10,6 +10,7 @@ import numpy as np
 
 from modeclust import __version__
 from modeclust.exceptions import CheckpointError
+from modeclust.io.atomic import StrPath
 from modeclust.io.model_file import Document, Kind, is_array, read_document, write_document
 
 CHECKPOINT = Kind("checkpoint", "fit", "Remove it to start again.", CheckpointError)
@@ -80,13 +81,13 @@ class SavedFit:
         return f"{len(self.centers) - 1} of {len(self.bandwidths)} bandwidths done"
 
 
-def write_checkpoint(file: str | os.PathLike[str], fit: SavedFit) -> None:
+def write_checkpoint(file: StrPath, fit: SavedFit) -> None:
     """Write the parts of a fit to a file."""
     state = {field.name: getattr(fit, field.name) for field in fields(fit)}
     write_document(file, Document(__version__, CLASS_NAME, state, {}, CHECKPOINT))
 
 
-def read_checkpoint(file: str | os.PathLike[str]) -> SavedFit:
+def read_checkpoint(file: StrPath) -> SavedFit:
     """Read the parts of a fit; raise an error if the file is not a checkpoint or is damaged."""
     if not Path(file).is_file():
         raise OSError(errno.EINVAL, "Not a regular file", os.fspath(file))
@@ -105,19 +106,19 @@ def read_checkpoint(file: str | os.PathLike[str]) -> SavedFit:
         refuse_part(file, str(error))
 
 
-def refuse_part(file: str | os.PathLike[str], part: str) -> NoReturn:
+def refuse_part(file: StrPath, part: str) -> NoReturn:
     """Raise the error of a checkpoint with a damaged part."""
     raise CheckpointError(
         f"{os.fspath(file)!r} is damaged: its {part} cannot be those of a fit. {CHECKPOINT.remedy}"
     )
 
 
-def describe_checkpoint(file: str | os.PathLike[str]) -> str:
+def describe_checkpoint(file: StrPath) -> str:
     """Return how far the fit of a checkpoint has come."""
     return read_checkpoint(file).progress
 
 
-def check_writable(file: str | os.PathLike[str]) -> None:
+def check_writable(file: StrPath) -> None:
     """Raise an error if no file can be written at this path."""
     target = Path(os.path.realpath(file))
     if target.is_dir():

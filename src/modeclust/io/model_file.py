@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.exceptions import ModelFileError
-from modeclust.io.atomic import check_path, in_a_line, written
+from modeclust.io.atomic import StrPath, check_path, in_a_line, written
 from modeclust.io.npy import array_of
 
 TEXT = "model.json"
@@ -57,9 +57,7 @@ class Document(NamedTuple):
     kind: Kind = MODEL
 
 
-def write_document(
-    path: str | os.PathLike[str], document: Document, types: Iterable[type] = ()
-) -> None:
+def write_document(path: StrPath, document: Document, types: Iterable[type] = ()) -> None:
     """Write a document; its values may be dataclasses of the given types."""
     encoder = _Encoder(types)
     state = {
@@ -81,7 +79,7 @@ def write_document(
 
 
 def read_document(
-    path: str | os.PathLike[str],
+    path: StrPath,
     version: str,
     types: dict[str, tuple[type, ...]],
     kind: Kind = MODEL,
@@ -104,7 +102,7 @@ def read_document(
         raise kind.error(f"{os.fspath(path)!r} is damaged: {reason}. {kind.remedy}") from error
 
 
-def is_document(path: str | os.PathLike[str], kind: Kind = MODEL) -> bool:
+def is_document(path: StrPath, kind: Kind = MODEL) -> bool:
     """Return whether a file is a document; no arrays are read."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -232,48 +230,42 @@ class _Decoder:
         if not isinstance(code, dict):
             return code
         ((kind, content),) = code.items()
-        return getattr(self, f"_read_{kind}")(content)
+        match kind:
+            case "float":
+                return float(content)
+            case "tuple":
+                return tuple(self.decode(content))
+            case "dict":
+                return dict(self.decode(content))
+            case "array":
+                return array_of(self._archive.read(content))  # compares the checksum
+            case "scalar":
+                return array_of(self._archive.read(content))[()]
+            case "names":
+                return np.array(content, dtype=object)
+            case "path":
+                return Path(content)
+            case "sparse":
+                return _sparse_matrix(*self.decode(content))
+            case "random_state":
+                generator = np.random.RandomState()
+                set_generator(generator, self.decode(content))
+                return generator
+            case "object":
+                name, parts = self.decode(content)
+                return self._types[name](**parts)
+        raise ValueError(f"it has values of an unknown kind, {kind!r}")
 
-    def _read_float(self, text: str) -> float:
-        return float(text)
 
-    def _read_tuple(self, codes: list[Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(codes))
-
-    def _read_dict(self, codes: list[Any]) -> dict[Any, Any]:
-        return dict(self.decode(codes))
-
-    def _read_array(self, name: str) -> npt.NDArray[Any]:
-        return array_of(self._archive.read(name))  # compares the checksum
-
-    def _read_scalar(self, name: str) -> Any:
-        return self._read_array(name)[()]
-
-    def _read_names(self, names: list[str]) -> npt.NDArray[np.object_]:
-        return np.array(names, dtype=object)
-
-    def _read_sparse(self, codes: list[Any]) -> Any:
-        name, shape, *parts = self.decode(codes)
-        matrix = SPARSE[name](tuple(parts), shape=tuple(shape))
-        matrix.check_format(full_check=True)  # the core does not check indices
-        # If the last row is empty, scipy does not check the order of the other rows.
-        if np.any(np.diff(matrix.indptr) < 0):
-            raise ValueError("rows of a sparse matrix end before they begin")
-        if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
-            raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
-        return matrix
-
-    def _read_path(self, name: str) -> Path:
-        return Path(name)
-
-    def _read_random_state(self, code: Any) -> np.random.RandomState:
-        generator = np.random.RandomState()
-        set_generator(generator, self.decode(code))
-        return generator
-
-    def _read_object(self, codes: list[Any]) -> Any:
-        name, parts = self.decode(codes)
-        return self._types[name](**parts)
+def _sparse_matrix(name: str, shape: Any, *parts: Any) -> Any:
+    matrix: Any = SPARSE[name](parts, shape=tuple(shape))
+    matrix.check_format(full_check=True)  # the core does not check indices
+    # If the last row is empty, scipy does not check the order of the other rows.
+    if np.any(np.diff(matrix.indptr) < 0):
+        raise ValueError("rows of a sparse matrix end before they begin")
+    if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
+        raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
+    return matrix
 
 
 def set_generator(generator: np.random.RandomState, state: Any) -> None:

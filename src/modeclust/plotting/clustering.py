@@ -4,39 +4,21 @@ import math
 import operator
 from collections.abc import Iterable, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import Doubles, is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import check_rows
 from modeclust.estimators.same_rows import check_same_rows
 from modeclust.path import Path
+from modeclust.plotting.exemplars import Labels
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.kmodes import assign
-
-Doubles = npt.NDArray[np.float64]
-Labels = npt.NDArray[np.integer[Any]]
-
-
-@runtime_checkable
-class FittedClusterer(Protocol):
-    """A fitted clusterer of any library."""
-
-    labels_: Labels
-    cluster_centers_: Any
-
-
-@runtime_checkable
-class FittedPath(FittedClusterer, Protocol):
-    """A fitted clusterer that keeps its path of bandwidths."""
-
-    path_: Path
-    bandwidth_: float
 
 
 class Clustering(NamedTuple):
@@ -59,7 +41,7 @@ class Clustering(NamedTuple):
     ) -> "Clustering":
         """Return the clustering at a bandwidth of the path; None is the result of the fit."""
         check_is_fitted(model)
-        if not isinstance(model, FittedClusterer):
+        if not (hasattr(model, "cluster_centers_") and hasattr(model, "labels_")):
             raise ValueError(
                 "the model must have cluster_centers_ and labels_, but "
                 f"{type(model).__name__} has not; pass a KModes, MeanShift or KMeans."
@@ -70,7 +52,7 @@ class Clustering(NamedTuple):
         if bandwidth is None:
             centers = model.cluster_centers_
             dense = centers.toarray() if is_sparse(centers) else centers
-            last = len(model.path_) - 1 if isinstance(model, FittedPath) else 0
+            last = len(model.path_) - 1 if hasattr(model, "path_") else 0
             final_bandwidth = getattr(model, "bandwidth_", None)
             return cls(X, model.labels_, dense.astype(np.float64), final_bandwidth, last, names)
         path = path_of(model)
@@ -89,12 +71,13 @@ class Clustering(NamedTuple):
 def path_of(model: Any) -> Path:
     """Return the path of a fitted model."""
     check_is_fitted(model)
-    if not isinstance(model, FittedPath):
+    if not hasattr(model, "path_"):
         raise ValueError(
             f"the model must have a path of bandwidths, path_, but {type(model).__name__} has "
             "not; pass a fitted KModes."
         )
-    return model.path_
+    path: Path = model.path_
+    return path
 
 
 def labels_along(X: Any, path: Path) -> Labels:

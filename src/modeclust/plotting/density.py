@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust import _core
+from modeclust.data.reading import Doubles
 from modeclust.kernels import KERNELS
-
-Doubles = npt.NDArray[np.float64]
 
 # Integral of G(u^2) over u.
 AREAS = {

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.reading import is_sparse
+from modeclust import _core
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.reading import Doubles
+from modeclust.data.rescaling import Rescaling
 
-Doubles = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Labels = npt.NDArray[np.integer[Any]]
 
-BLOCK_NUMBERS = 2**22  # numbers in a block of rows
 MAX_POINTS = 5_000  # rows drawn as points
 MIN_CLUSTER_POINTS = 10
 
@@ -20,10 +21,11 @@ def nearest_in_cluster(X: Any, labels: npt.ArrayLike, centers: Any, n_neighbors:
     """Return the rows of each cluster that are nearest to its center, the nearest first.
 
     The result has shape (n_clusters, n_neighbors). It is padded with -1 for clusters with fewer
-    rows.
+    rows. Rows with the label -1 are left out.
     """
     labels = np.asarray(labels)
-    return nearest_by_distance(own_distances(X, labels, centers), labels, len(centers), n_neighbors)
+    distances = own_distances(X, np.maximum(labels, 0), centers)
+    return nearest_by_distance(distances, labels, len(centers), n_neighbors)
 
 
 def nearest_by_distance(
@@ -45,25 +47,13 @@ def without_zero_weights(labels: Labels, weight: Doubles | None) -> Labels:
 
 def own_distances(X: Any, labels: npt.ArrayLike, centers: Any) -> Doubles:
     """Return the distance of each row to the center of its cluster."""
-    labels = np.asarray(labels)
     centers = np.asarray(centers, dtype=np.float64)
-    n_rows, n_features = X.shape
-    block_rows = max(1, BLOCK_NUMBERS // max(n_features, len(centers)))
-    distances = np.empty(n_rows)
-    for start in range(0, n_rows, block_rows):
-        block = slice(start, start + block_rows)
-        distances[block] = _block_distances(X[block], labels[block], centers)
-    return distances
-
-
-def _block_distances(rows: Any, labels: Labels, centers: Doubles) -> Doubles:
-    if is_sparse(rows):
-        products = (rows @ centers.T)[np.arange(len(labels)), labels]
-        center_norms = np.einsum("ij,ij->i", centers, centers)
-        row_norms = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-        squares: Doubles = np.maximum(row_norms - 2 * products + center_norms[labels], 0)
-        return np.sqrt(squares)
-    return lengths(np.asarray(rows, dtype=np.float64) - centers[labels])
+    rescaling = Rescaling.of(X)
+    with MemoryDataset(rescaling.to_internal(X)) as dataset:
+        squares = _core.own_distances(
+            dataset.rows, rescaling.to_internal(centers), np.asarray(labels, dtype=np.int32)
+        )
+    return np.sqrt(squares) * rescaling.scale
 
 
 def lengths(vectors: Doubles) -> Doubles:

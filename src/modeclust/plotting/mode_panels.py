@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import Doubles, is_sparse
 from modeclust.plotting.axes import label_text
 from modeclust.plotting.clustering import Clustering
 from modeclust.plotting.palette import color
-
-Doubles = npt.NDArray[np.float64]
 
 MAX_NAMED = 12  # features or classes with a name on the axis
 STRIP_WIDTH = 8.0  # width of the images of all exemplars, in inches

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ MAX_CLUSTERS = 20  # clusters drawn by default
 MAX_PROFILE = 50  # named features in a profile; with more, the largest are listed
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ModesDisplay:
     """Mode of each cluster and its exemplars, the rows of the cluster nearest to it.
 
@@ -95,28 +97,15 @@ class ModesDisplay:
     >>> plt.close()
     """
 
-    def __init__(
-        self,
-        *,
-        clusters: list[Cluster],
-        n_clusters: int,
-        n_exemplars: int,
-        kind: str,
-        bandwidth: float | None = None,
-        classes: Classes | None = None,
-        image_shape: Any = None,
-        feature_names: Sequence[str] | None = None,
-        n_terms: int = 10,
-    ) -> None:
-        self.clusters = clusters
-        self.n_clusters = n_clusters
-        self.n_exemplars = n_exemplars
-        self.kind = kind
-        self.bandwidth = bandwidth
-        self.classes = classes
-        self.image_shape = image_shape
-        self.feature_names = feature_names
-        self.n_terms = n_terms
+    clusters: list[Cluster]
+    n_clusters: int
+    n_exemplars: int
+    kind: str
+    bandwidth: float | None = None
+    classes: Classes | None = None
+    image_shape: Any = None
+    feature_names: Sequence[str] | None = None
+    n_terms: int = 10
 
     @classmethod
     def from_estimator(

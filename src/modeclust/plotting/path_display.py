@@ -1,11 +1,13 @@
 """Display of the clusters among the rows: means, modes, paths and densities."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from modeclust.data.reading import Doubles
 from modeclust.data.validation import check_scales, check_weights
 from modeclust.plotting.axes import label_text, open_axes
 from modeclust.plotting.clustering import (
@@ -25,14 +27,13 @@ from modeclust.plotting.exemplars import (
 from modeclust.plotting.palette import color, darker, halo, symbol
 from modeclust.plotting.projection import Projection
 
-Doubles = npt.NDArray[np.float64]
-
 # Diameters of the marks in points. They differ, so that all are visible at the same position.
 MODE_SIZE, MEAN_SIZE, EXEMPLAR_SIZE = 6.5, 13.5, 17
 MAX_NUMBERED = 20  # clusters whose modes are numbered
 MAX_ASPECT = 3  # a plane with a larger aspect ratio is not drawn to scale
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
     """Clusters at one bandwidth, with the path from each K-means center to its mode.
 
@@ -110,30 +111,16 @@ class PathDisplay:
     >>> plt.close()
     """
 
-    def __init__(
-        self,
-        *,
-        points: Doubles,
-        labels: npt.NDArray[np.integer[Any]],
-        bandwidths: Doubles,
-        paths: Doubles,
-        axis_labels: Sequence[str],
-        exemplars: Any = None,
-        grid: Any = None,
-        densities: Any = None,
-        weights: Doubles | None = None,
-        n_rows: int | None = None,
-    ) -> None:
-        self.points = points
-        self.labels = labels
-        self.bandwidths = bandwidths
-        self.paths = paths
-        self.axis_labels = axis_labels
-        self.exemplars = exemplars
-        self.grid = grid
-        self.densities = densities
-        self.weights = weights
-        self.n_rows = n_rows
+    points: Doubles
+    labels: npt.NDArray[np.integer[Any]]
+    bandwidths: Doubles
+    paths: Doubles
+    axis_labels: Sequence[str]
+    exemplars: Any = None
+    grid: Any = None
+    densities: Any = None
+    weights: Doubles | None = None
+    n_rows: int | None = None
 
     @classmethod
     def from_estimator(

@@ -1,5 +1,6 @@
 """Display of the objective, the cluster sizes and the changed labels along the path."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ MAX_LEGEND = 20  # clusters named in a legend
 MAX_TICK_GAPS = 7
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScheduleDisplay:
     """Objective, cluster sizes and changed labels along a path of bandwidths.
 
@@ -68,18 +70,10 @@ class ScheduleDisplay:
     >>> plt.close()
     """
 
-    def __init__(
-        self,
-        *,
-        bandwidths: npt.NDArray[np.float64],
-        objectives: npt.NDArray[np.float64],
-        counts: npt.NDArray[np.int64],
-        changed: npt.NDArray[np.float64] | None = None,
-    ) -> None:
-        self.bandwidths = bandwidths
-        self.objectives = objectives
-        self.counts = counts
-        self.changed = changed
+    bandwidths: npt.NDArray[np.float64]
+    objectives: npt.NDArray[np.float64]
+    counts: npt.NDArray[np.int64]
+    changed: npt.NDArray[np.float64] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:

@@ -11,8 +11,9 @@ from modeclust.plotting.density import (
     histogram_edges,
     histogram_limits,
 )
+from modeclust.plotting.exemplars import Indices, Labels
 from modeclust.plotting.projection import Projection
-from modeclust.reporting.data import Indices, Labels, ReportData
+from modeclust.reporting.data import ReportData
 from modeclust.reporting.patterns import rounded_rows
 
 N_DENSITY_POINTS = 400

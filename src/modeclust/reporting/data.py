@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust.data.dask.chunks import as_array
-from modeclust.data.reading import is_dask, is_sparse
+from modeclust.data.reading import Doubles, is_dask, is_sparse
 from modeclust.data.validation import check_scales, check_weights
 from modeclust.estimators.same_rows import check_same_rows
 from modeclust.plotting.clustering import (
@@ -19,11 +18,7 @@ from modeclust.plotting.clustering import (
     fit_parameter,
     path_of,
 )
-from modeclust.plotting.exemplars import sample_by_cluster
-
-Doubles = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-Labels = npt.NDArray[np.integer[Any]]
+from modeclust.plotting.exemplars import Indices, Labels, sample_by_cluster
 
 # With more features than this, only the largest are shown, except for images.
 MAX_FEATURES = 1024

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from modeclust.io.atomic import check_path, written
+from modeclust.io.atomic import StrPath, check_path, written
 from modeclust.plotting.palette import COLORS, PLOTLY_SYMBOLS
 from modeclust.reporting.summarize import summarize
 
@@ -80,9 +80,7 @@ class Report:
         )
 
 
-def make_report(
-    model: Any, X: Any, y: Any, path: str | os.PathLike[str] | None, **options: Any
-) -> Report:
+def make_report(model: Any, X: Any, y: Any, path: StrPath | None, **options: Any) -> Report:
     """Return the report of a model, and save it if `path` is not None.
 
     `options` are passed to `summarize`. Arguments are checked before any work is done.
@@ -101,7 +99,7 @@ def make_report(
     return report
 
 
-def check_target(path: str | os.PathLike[str]) -> str:
+def check_target(path: StrPath) -> str:
     """Return the suffix of the file of a report, or raise an error if it cannot be written."""
     check_path(path)
     suffix = Path(path).suffix.lower()

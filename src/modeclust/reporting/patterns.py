@@ -4,14 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import column_limits
 from modeclust.path import Path
 from modeclust.plotting.exemplars import (
+    Indices,
+    Labels,
     nearest_by_distance,
     own_distances,
     without_zero_weights,
 )
-from modeclust.reporting.data import Doubles, Indices, Labels, ReportData
+from modeclust.reporting.data import ReportData
 
 N_EXEMPLARS = 20
 N_ROW_TERMS, N_MODE_TERMS = 12, 50  # largest features of a row and of a mode

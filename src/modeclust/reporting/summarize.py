@@ -10,9 +10,9 @@ from modeclust.data.reading import is_dask
 from modeclust.path import Path
 from modeclust.plotting.clustering import fit_parameter, labels_along
 from modeclust.plotting.density import MAX_BINS
-from modeclust.plotting.exemplars import lengths, sample_by_cluster
+from modeclust.plotting.exemplars import Indices, Labels, lengths, sample_by_cluster
 from modeclust.reporting.charts import N_DENSITY_POINTS, summarize_histogram, summarize_map
-from modeclust.reporting.data import Indices, Labels, ReportData, sample_rows
+from modeclust.reporting.data import ReportData, sample_rows
 from modeclust.reporting.patterns import N_MODE_TERMS, finite_or_none, summarize_patterns
 from modeclust.solvers.redundancy import redundant_pairs
 
@@ -37,31 +37,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Return everything that the report of a model shows, ready for JSON.
 
-    Parameters
-    ----------
-    model : KModes
-        Fitted model.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Data that the model was fitted on. For a Dask collection, a sample is shown.
-    y : array-like of shape (n_samples,), default=None
-        Class of each row, to compare the clusters with.
-    image_shape : tuple of int, default=None
-        Shape of the rows if they are images, (height, width) or (height, width, 3).
-    feature_names : sequence of str, default=None
-        Names of the features. By default, the names seen during fit.
-    title : str, default=None
-        Title of the page.
-    notes : sequence of str, default=()
-        Notes shown below the title.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights that the model was fitted with.
-    sample_scale : array-like of shape (n_samples,), default=None
-        Local scales that the model was fitted with. They are computed for an adaptive model.
-
-    Returns
-    -------
-    dict
-        Summary made of numbers, strings, lists and dicts. An infinite bandwidth is None.
+    The parameters are those of `KModes.report`. The summary is made of numbers, strings, lists and
+    dicts; an infinite bandwidth is None.
     """
     if not isinstance(notes, Iterable):
         raise ValueError(f"notes must be a list of sentences, got {notes!r}.")

@@ -9,14 +9,15 @@ from data_files import X, read_text, write
 from scipy import sparse
 
 from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import read_table
 
 
 def test_many_columns(tmp_path):
     names = [f"x{j}" for j in range(30_000)]
     sparse.save_npz(tmp_path / "data.npz", sparse.eye_array(3, 30_000, format="csr"))
-    assert read_table(tmp_path / "data.npz", names).X.shape == (3, 30_000)
-    assert read_table(tmp_path / "data.npz", names[::-1]).X.nnz == 3
+    assert read_table(tmp_path / "data.npz", ReadOptions(names)).X.shape == (3, 30_000)
+    assert read_table(tmp_path / "data.npz", ReadOptions(names[::-1])).X.nnz == 3
 
 
 def test_arrays_that_are_not_a_table(tmp_path):
@@ -41,7 +42,7 @@ def test_arrays_that_are_not_a_table(tmp_path):
 
 def test_sparse_npz(tmp_path):
     sparse.save_npz(tmp_path / "data.npz", sparse.csc_array(X))
-    table = read_table(tmp_path / "data.npz", weight_column="x0")
+    table = read_table(tmp_path / "data.npz", ReadOptions(weight_column="x0"))
     assert table.X.format == "csr"
     np.testing.assert_array_equal(table.X.toarray(), X[:, 1:])
     np.testing.assert_array_equal(table.weight, X[:, 0])
@@ -58,7 +59,7 @@ def test_sparse_npz_with_indices_out_of_range(kind, tmp_path):
         getattr(matrix, part)[5] = value
         sparse.save_npz(path, matrix)
         with pytest.raises(TableError, match=r"data\.npz' cannot be read") as caught:
-            read_table(path, ["x0"])
+            read_table(path, ReadOptions(["x0"]))
         assert "\n" not in str(caught.value)
     matrix = sparse.coo_array(np.eye(9))
     matrix.col[5] = -1000
@@ -75,7 +76,8 @@ def test_booleans_are_read_as_numbers(tmp_path):
     sparse.save_npz(tmp_path / "data.npz", sparse.csr_array(X > 2))
     assert read_table(tmp_path / "data.npz").X.toarray().tolist() == table.X.tolist()
     np.savez(tmp_path / "data.npz", X=X, w=[True, False, True])
-    assert read_table(tmp_path / "data.npz", weight_column="w").weight.tolist() == [1, 0, 1]
+    table = read_table(tmp_path / "data.npz", ReadOptions(weight_column="w"))
+    assert table.weight.tolist() == [1, 0, 1]
 
 
 def test_npy_and_npz_files_with_a_wrong_ending(tmp_path):

@@ -7,6 +7,7 @@ from data_files import X, read_text
 from scipy import sparse
 
 from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import read_table
 from modeclust.plotting.clustering import check_classes
 
@@ -33,7 +34,7 @@ def test_labels_with_missing_values(tmp_path):
 def test_labels_are_converted_to_classes(tmp_path):
     def labels(values):
         pl.DataFrame({"a": [1.0, 2.0], "y": values}).write_parquet(tmp_path / "data.parquet")
-        return read_table(tmp_path / "data.parquet", ["a"], label_column="y").labels
+        return read_table(tmp_path / "data.parquet", ReadOptions(["a"], label_column="y")).labels
 
     assert labels([1.0, 2.0]).dtype == np.int64
     assert labels([True, False]).tolist() == [True, False]
@@ -55,7 +56,7 @@ def test_labels_are_converted_to_classes(tmp_path):
 def test_labels_that_displays_refuse_are_refused(classes, message, stream, tmp_path):
     pl.DataFrame({"a": [1.0, 2.0], "y": classes}).write_parquet(tmp_path / "data.parquet")
     with pytest.raises(TableError, match=message):
-        read_table(tmp_path / "data.parquet", ["a"], label_column="y", stream=stream)
+        read_table(tmp_path / "data.parquet", ReadOptions(["a"], label_column="y", stream=stream))
     if np.inf not in classes:
         with pytest.raises(ValueError, match=r"missing|not whole"):
             check_classes(np.array(classes), 2)
@@ -70,7 +71,7 @@ def test_a_missing_id_is_reported_with_its_row(tmp_path):
 def test_missing_dates_are_refused_as_classes(tmp_path):
     np.savez(tmp_path / "data.npz", X=X, y=np.array(["2020-01-31", "NaT", "2020-02-01"], "M8[D]"))
     with pytest.raises(TableError, match="has 1 missing value, first in row 2"):
-        read_table(tmp_path / "data.npz", label_column="y")
+        read_table(tmp_path / "data.npz", ReadOptions(label_column="y"))
 
 
 def test_a_column_with_conflicting_uses(tmp_path):
@@ -86,11 +87,11 @@ def test_labels_and_weights_of_invalid_types(tmp_path):
     path = tmp_path / "data.npz"
     np.savez(path, X=X, y=np.array([1j, 2j, 3j]), t=np.array(["u", "v", "w"]))
     with pytest.raises(TableError, match=r"'y' must contain classes .* got complex128"):
-        read_table(path, label_column="y")
+        read_table(path, ReadOptions(label_column="y"))
     with pytest.raises(
         TableError, match="'t' contains <U1 instead of numbers; weights must be numbers"
     ):
-        read_table(path, weight_column="t")
+        read_table(path, ReadOptions(weight_column="t"))
     for column in ("x\n2", "\n2", "inf\n2", "2\n-1"):
         first, second = column.split("\n")
         with pytest.raises(TableError, match=r"--weight-column\.") as caught:
@@ -99,13 +100,13 @@ def test_labels_and_weights_of_invalid_types(tmp_path):
         assert "--exclude" not in str(caught.value)
     sparse.save_npz(path, sparse.csr_array([[1.0, -1.0], [1.0, 0.0]]))
     with pytest.raises(TableError, match=r"'x1' of .* 1 missing, infinite or negative value, "):
-        read_table(path, ["x0"], weight_column="x1")
+        read_table(path, ReadOptions(["x0"], weight_column="x1"))
 
 
 def test_an_unknown_column_among_many_gets_no_suggestion(tmp_path):
     np.save(tmp_path / "data.npy", np.zeros((1, 10**5)))
     with pytest.raises(TableError, match=r"no column 'y'; its columns are 'x0', .* and 99990 more"):
-        read_table(tmp_path / "data.npy", label_column="y")
+        read_table(tmp_path / "data.npy", ReadOptions(label_column="y"))
 
 
 def test_long_names_are_shortened_in_messages(tmp_path):

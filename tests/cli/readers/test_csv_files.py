@@ -8,6 +8,7 @@ from data_files import read_text, write
 
 from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import read_table
 
 
@@ -109,7 +110,7 @@ def test_the_header_option_overrules_the_detection(tmp_path):
     with pytest.raises(
         TableError, match=r"--no-header applies only to text files .*data\.npy'; remove"
     ):
-        read_table(write(tmp_path / "data.npy"), csv_format=CsvFormat(header=False))
+        read_table(write(tmp_path / "data.npy"), ReadOptions(csv_format=CsvFormat(header=False)))
 
 
 @pytest.mark.parametrize(

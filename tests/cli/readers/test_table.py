@@ -7,6 +7,7 @@ from data_files import ARRAYS, FRAME, X, read_text, write
 from scipy import sparse
 
 from modeclust.cli.readers.files import TableError
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import read_table
 from modeclust.cli.writers import WRITERS, write_labels
 
@@ -15,7 +16,7 @@ from modeclust.cli.writers import WRITERS, write_labels
 def test_every_format_gives_the_same_rows(ending, tmp_path):
     path = write(tmp_path / f"data{ending}")
     names = (None, None) if ending in ARRAYS - {".npz"} else ("kind", "w")
-    table = read_table(path, label_column=names[0], weight_column=names[1])
+    table = read_table(path, ReadOptions(label_column=names[0], weight_column=names[1]))
     assert sparse.issparse(table.X) == ending.startswith(".mtx")
     rows = table.X.toarray() if sparse.issparse(table.X) else table.X
     np.testing.assert_array_equal(rows, X)
@@ -30,7 +31,7 @@ def test_every_format_gives_the_same_rows(ending, tmp_path):
 def test_columns_are_selected_in_the_given_order(ending, tmp_path):
     path = write(tmp_path / f"data{ending}")
     names = ["x1", "x0"] if ending in ARRAYS else ["b", "a"]
-    table = read_table(path, columns=names)
+    table = read_table(path, ReadOptions(names))
     rows = table.X.toarray() if sparse.issparse(table.X) else table.X
     np.testing.assert_array_equal(rows, X[:, ::-1])
 
@@ -84,15 +85,15 @@ def test_notes_come_before_errors(tmp_path):
 
 def test_a_column_can_hold_both_classes_and_ids(tmp_path):
     pl.DataFrame({"a": [1.0, 2.0], "y": ["u", "v"]}).write_parquet(tmp_path / "data.parquet")
-    table = read_table(tmp_path / "data.parquet", label_column="y", id_column="y")
+    table = read_table(tmp_path / "data.parquet", ReadOptions(label_column="y", id_column="y"))
     assert table.labels.tolist() == table.ids["y"].tolist() == ["u", "v"]
 
 
 def test_float32_is_kept_if_all_columns_have_it(tmp_path):
     frame = FRAME.with_columns(pl.col("a", "b").cast(pl.Float32))
     frame.write_parquet(tmp_path / "data.parquet")
-    assert read_table(tmp_path / "data.parquet", columns=["a", "b"]).X.dtype == np.float32
-    assert read_table(tmp_path / "data.parquet", columns=["a", "w"]).X.dtype == np.float64
+    assert read_table(tmp_path / "data.parquet", ReadOptions(["a", "b"])).X.dtype == np.float32
+    assert read_table(tmp_path / "data.parquet", ReadOptions(["a", "w"])).X.dtype == np.float64
     np.save(tmp_path / "data.npy", X.astype(np.float32))
     assert read_table(tmp_path / "data.npy").X.dtype == np.float32
 
@@ -101,8 +102,8 @@ def test_booleans_and_dates_in_a_parquet_file(tmp_path):
     path = tmp_path / "data.parquet"
     frame = pl.DataFrame({"a": [1.5, 2.5], "flag": [True, False], "day": ["2020-01-01"] * 2})
     frame.with_columns(pl.col("day").str.to_date()).write_parquet(path)
-    assert read_table(path, columns=["flag"]).X.ravel().tolist() == [1, 0]
-    assert read_table(path, columns=["a"], label_column="day").labels[0] == "2020-01-01"
+    assert read_table(path, ReadOptions(["flag"])).X.ravel().tolist() == [1, 0]
+    assert read_table(path, ReadOptions(["a"], label_column="day")).labels[0] == "2020-01-01"
     with pytest.raises(TableError, match="Column 'day' contains Date"):
         read_table(path)
 

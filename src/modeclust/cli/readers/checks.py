@@ -1,65 +1,17 @@
-"""Checks of the columns that a user chose and of their values."""
+"""Checks of the values of the columns."""
 
-import difflib
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from modeclust.cli.readers.columns import iterate_blocks
-from modeclust.cli.readers.files import TableError, listed, quoted, reading
+from modeclust.cli.readers.files import TableError, quoted, reading
 from modeclust.data.reading import is_dask, is_sparse
+from modeclust.io.atomic import StrPath
 
 BLOCK_VALUES = 2**22
-MAX_NAMES_TO_SUGGEST_FROM = 10_000
-
-StrPath = str | os.PathLike[str]
-
-
-def check_distinct(
-    columns: Sequence[str], *others: str | None, exclude: Sequence[str] = ()
-) -> None:
-    """Raise an error if a column is repeated or has conflicting uses.
-
-    `others` are the columns of labels, weights and ids.
-    """
-    if repeated := [name for name, count in Counter(columns).items() if count > 1]:
-        raise TableError(
-            f"--columns must not repeat a column, got {listed(repeated)} more than once."
-        )
-    if both := [name for name in columns if name in others]:
-        raise TableError(
-            f"Column {listed(both)} cannot be both a feature and a label, weight or id; remove it "
-            "from --columns."
-        )
-    if both := [name for name in exclude if name in columns or name in others]:
-        raise TableError(
-            f"Column {listed(both)} cannot be both used and excluded; remove it from --exclude."
-        )
-
-
-def check_present(wanted: Sequence[str], names: Sequence[str], path: StrPath) -> None:
-    """Raise an error if a file does not have a column, and suggest similar names."""
-    known = set(names)
-    missing = [name for name in wanted if name not in known]
-    if not missing:
-        return
-    candidates = names if len(names) <= MAX_NAMES_TO_SUGGEST_FROM else ()  # else it takes minutes
-    similar = [m for name in missing for m in difflib.get_close_matches(name, candidates, 1)]
-    hint = f"did you mean {listed(similar)}?" if similar else f"its columns are {listed(names)}."
-    raise TableError(f"{os.fspath(path)!r} has no column {listed(missing)}; {hint}")
-
-
-def choose_columns(
-    columns: Sequence[str] | None, features: Sequence[str], others: Sequence[str], path: StrPath
-) -> list[str]:
-    """Return the columns to use as features: `columns`, or else all but `others`."""
-    chosen = [name for name in features if name not in others] if columns is None else columns
-    if not chosen:
-        raise TableError(f"{os.fspath(path)!r} has no columns left to use as features.")
-    return list(chosen)
 
 
 def check_finite(

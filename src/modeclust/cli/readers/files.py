@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from modeclust.io.atomic import in_a_line
+from modeclust.io.atomic import StrPath, in_a_line
 
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 ENDINGS = (
@@ -55,7 +55,7 @@ def find_ending(name: str, endings: Iterable[str]) -> str | None:
     return next((ending for ending in endings if name.lower().endswith(ending)), None)
 
 
-def ending_of(path: str | os.PathLike[str]) -> str:
+def ending_of(path: StrPath) -> str:
     """Return the ending that tells the format of a data file.
 
     A folder without a known ending is a folder of Parquet files.
@@ -78,7 +78,7 @@ def read_content(path: Path) -> bytes:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+def reading(path: StrPath) -> Iterator[None]:
     """Turn any error of a reader into a `FileError` of one line that names the file."""
     try:
         yield

@@ -16,16 +16,9 @@ from modeclust.cli.readers.array_files import (
     scan_npy,
     scan_zarr,
 )
-from modeclust.cli.readers.checks import (
-    check_complete,
-    check_distinct,
-    check_finite,
-    check_present,
-    choose_columns,
-    to_classes,
-)
+from modeclust.cli.readers.checks import check_complete, check_finite, to_classes
 from modeclust.cli.readers.columns import ArrayColumns, FrameColumns
-from modeclust.cli.readers.csv_files import DETECT, CsvFormat, read_csv
+from modeclust.cli.readers.csv_files import CsvFormat, read_csv
 from modeclust.cli.readers.files import (
     CSV_ENDINGS,
     TableError,
@@ -33,10 +26,11 @@ from modeclust.cli.readers.files import (
     reading,
     split_container,
 )
+from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.parquet_files import ParquetChunks, ParquetScan, read_ipc, scan_parquet
 from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
 from modeclust.data.reading import is_dask, is_sparse
-from modeclust.io.atomic import shown
+from modeclust.io.atomic import StrPath, shown
 
 Columns = FrameColumns | ArrayColumns
 Scan = ArrayScan | ParquetScan  # columns that can be loaded or streamed
@@ -56,6 +50,7 @@ READERS: dict[str, Callable[[Path], Columns | Scan]] = {
 }
 FOLDERS = (".parquet", ".zarr")  # formats that can be folders
 FEATURE_ADVICE = "exclude it with --exclude, or use it as --label-column."
+ALL_COLUMNS = ReadOptions()
 WEIGHT_ADVICE = "weights must be numbers >= 0; choose another --weight-column."
 
 
@@ -77,15 +72,8 @@ class Table(NamedTuple):
 
 
 def read_table(
-    path: str | os.PathLike[str],
-    columns: Sequence[str] | None = None,
-    label_column: str | None = None,
-    weight_column: str | None = None,
-    id_column: str | None = None,
-    *,
-    exclude: Sequence[str] = (),
-    stream: bool | None = None,
-    csv_format: CsvFormat = DETECT,
+    path: StrPath,
+    options: ReadOptions = ALL_COLUMNS,
     note: Callable[[str], None] = lambda message: None,
 ) -> Table:
     """Read a data file in the format that its ending tells.
@@ -96,21 +84,8 @@ def read_table(
         A CSV, TSV, Parquet, Feather, npy, npz, Matrix Market, Zarr or HDF5 file, or a folder of
         Parquet files. The columns of arrays are named x0, x1, ...; ``big.h5/images`` is the array
         "images" in big.h5.
-    columns : sequence of str, optional
-        Columns to use as features, in this order. By default all columns without another use.
-    label_column : str, optional
-        Column of classes.
-    weight_column : str, optional
-        Column of sample weights.
-    id_column : str, optional
-        Column of row ids, which are written next to the labels.
-    exclude : sequence of str, optional
-        Columns to ignore.
-    stream : bool, optional
-        Whether to open the data as Dask arrays instead of loading it. By default if its numbers
-        take more than a quarter of memory and the format allows it.
-    csv_format : CsvFormat, optional
-        How to read a CSV or TSV file.
+    options : ReadOptions, optional
+        The columns to read, and how. By default, all columns are features.
     note : callable, optional
         Called with each remark on how the file is read.
 
@@ -119,34 +94,30 @@ def read_table(
     Table
         The rows. All numbers are finite.
     """
-    check_distinct(columns or (), label_column, weight_column, id_column, exclude=exclude)
-    source = open_file(Path(path), csv_format)
+    source = open_file(Path(path), options.csv_format)
     for notice in source.notices:  # before anything that may fail or take long
         note(notice)
-    is_named = source.is_named
-    others = [name for name in (label_column, weight_column, id_column) if name is not None]
-    check_present([*(columns or ()), *others, *exclude], source.names, path)
-    columns = choose_columns(columns, source.features, [*others, *exclude], path)
-    table = _load_or_stream(source, columns, others, path, stream, note)
+    columns = options.choose_features(source.names, source.features, path)
+    table = _load_or_stream(source, columns, path, options, note)
     X = table.matrix(columns, FEATURE_ADVICE)
     if X.shape[0] == 0:
         raise TableError(f"{os.fspath(path)!r} has no rows.")
     check_finite(X, columns, path, "exclude the column with --exclude.")
     labels = weight = ids = None
-    if label_column is not None:
+    if (name := options.label_column) is not None:
         with reading(path):
-            labels = table.column(label_column)
-        labels = to_classes(labels, label_column, path)
-    if weight_column is not None:
-        matrix: Any = table.matrix([weight_column], WEIGHT_ADVICE)
+            labels = table.column(name)
+        labels = to_classes(labels, name, path)
+    if (name := options.weight_column) is not None:
+        matrix: Any = table.matrix([name], WEIGHT_ADVICE)
         advice = "choose another --weight-column."
-        check_finite(matrix, [weight_column], path, advice, allow_negative=False)
+        check_finite(matrix, [name], path, advice, allow_negative=False)
         weight = (matrix.toarray() if is_sparse(matrix) else matrix)[:, 0]
         weight = weight if is_dask(weight) else np.asarray(weight)
-    if id_column is not None:
+    if (name := options.id_column) is not None:
         with reading(path):
-            ids = {id_column: table.column(id_column)}
-        check_complete(ids[id_column], id_column, path, "--id-column")
+            ids = {name: table.column(name)}
+        check_complete(ids[name], name, path, "--id-column")
     return Table(
         X,
         columns,
@@ -155,11 +126,11 @@ def read_table(
         ids,
         title=shown(Path(path).name),
         notices=tuple(table.notices),
-        is_named=is_named,
+        is_named=source.is_named,
     )
 
 
-def open_file(path: Path, csv_format: CsvFormat = DETECT) -> Columns | Scan:
+def open_file(path: Path, csv_format: CsvFormat) -> Columns | Scan:
     """Return the columns of a file, or a scan if the format can be streamed."""
     ending = ending_of(path)
     if csv_format.options and ending not in CSV_ENDINGS:
@@ -178,12 +149,12 @@ def open_file(path: Path, csv_format: CsvFormat = DETECT) -> Columns | Scan:
 def _load_or_stream(
     source: Columns | Scan,
     columns: Sequence[str],
-    others: Sequence[str],
-    path: str | os.PathLike[str],
-    stream: bool | None,
+    path: StrPath,
+    options: ReadOptions,
     note: Callable[[str], None],
 ) -> Columns | ParquetChunks:
     """Return the columns in memory, or as Dask arrays if they are too large."""
+    stream = options.stream
     if isinstance(source, FrameColumns | ArrayColumns):
         if stream:
             raise TableError(
@@ -194,7 +165,8 @@ def _load_or_stream(
     n_bytes = source.n_bytes(columns)
     if stream is None:
         stream = exceeds_share(n_bytes) and not (source.is_mapped and find_spec("dask") is None)
-    names = list(dict.fromkeys([*columns, *others]))  # a column can hold both labels and ids
+    # A column can hold both labels and ids.
+    names = list(dict.fromkeys([*columns, *options.others]))
     with reading(path):
         if not stream:
             return source.load(names)

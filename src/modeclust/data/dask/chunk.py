@@ -17,8 +17,7 @@ from modeclust.data.dataset import Part, pass_assigns
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.reading import Doubles, Floats, Indices
-from modeclust.data.sample import Sample
+from modeclust.data.reading import Doubles, Indices
 from modeclust.kernels import GAUSSIAN
 
 # A process keeps the labels of at most this many fits.
@@ -121,7 +120,7 @@ def drop_states(fit_id: str) -> None:
         _kept_labels.pop(fit_id, None)
 
 
-def labels_at(chunk: Chunk, indices: Indices, labels: LabelVersion) -> npt.NDArray[np.int32]:
+def labels_at(chunk: Chunk, labels: LabelVersion, indices: Indices) -> npt.NDArray[np.int32]:
     """Return the labels of the rows at `indices` of the chunk."""
     dataset = _open_with_labels(chunk, labels)
     found = dataset.labels_at(indices)
@@ -129,19 +128,9 @@ def labels_at(chunk: Chunk, indices: Indices, labels: LabelVersion) -> npt.NDArr
     return found
 
 
-def distances(chunk: Chunk, centers: Doubles) -> Floats:
-    """Return the distance of each row of the chunk to each center."""
-    return chunk.open().distances(centers)
-
-
-def weights_at(chunk: Chunk, indices: Indices) -> Doubles:
-    """Return the weights of the rows at `indices` of the chunk."""
-    return np.ones(len(indices)) if chunk.weight is None else chunk.weight[indices]
-
-
-def take(chunk: Chunk, indices: Indices) -> Sample:
-    """Return the rows at `indices` of the chunk."""
-    return chunk.open().take(indices)
+def on_rows(chunk: Chunk, method: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a method of `MemoryDataset` for the rows of the chunk."""
+    return method(chunk.open(), *arguments)
 
 
 def present_at(chunk: Chunk, indices: Indices) -> Indices:
@@ -170,11 +159,6 @@ def fill(chunk: Chunk, values: Doubles) -> Doubles:
     out = np.ones(chunk.X.shape[0])
     out[chunk.present()] = values
     return out
-
-
-def distinct(chunk: Chunk) -> Sample:
-    """Return each distinct row of the chunk once, with the total weight of its copies."""
-    return chunk.open().distinct()
 
 
 def weighted_sum(chunk: Chunk, values: Any) -> tuple[float, float]:

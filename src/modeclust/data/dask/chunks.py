@@ -12,7 +12,7 @@ from scipy import sparse
 from modeclust._sklearn import check_feature_names, check_n_features
 from modeclust.data.dask.tasks import computed, current_client, merged, on_workers, sent
 from modeclust.data.reading import Doubles, is_dask, is_sparse, working_dtype
-from modeclust.data.rescaling import Rescaling
+from modeclust.data.rescaling import Rescaling, column_limits
 
 
 @dataclass
@@ -49,12 +49,7 @@ def chunk_stats(part: Any) -> ChunkStats:
     finite = np.isfinite(values)
     lowest, highest = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     if n_rows and finite.all():
-        if is_sparse(part):
-            lowest, highest = (
-                end(axis=0).toarray().ravel().astype(np.float64) for end in (part.min, part.max)
-            )
-        else:
-            lowest, highest = (end(axis=0).astype(np.float64) for end in (values.min, values.max))
+        lowest, highest = column_limits(part if is_sparse(part) else values)
     has_nan = bool(np.isnan(values).any())
     n_bytes = values.nbytes + (part.indices.nbytes if is_sparse(part) else 0)
     has_inf = not has_nan and not finite.all()
@@ -238,10 +233,8 @@ def _of_chunk(part: Any, function: Callable[[Any], Any], empty: Any) -> Any:
     return function(part) if part.shape[0] else empty
 
 
-def check_column(values: Any, chunks: Chunks, name: str) -> Column | None:
+def check_column(values: Any, chunks: Chunks, name: str) -> Column:
     """Return one finite number for each row as a column in the same chunks."""
-    if values is None:
-        return None
     n_rows = chunks.shape[0]
     if not is_dask(values):
         values = np.asarray(values, dtype=np.float64)

@@ -156,25 +156,26 @@ class DaskDataset:
 
     def labels_at(self, indices: Indices) -> npt.NDArray[np.int32]:
         """Return the labels of the rows at `indices`."""
-        found = self._at(on_chunk.labels_at, indices, sent(self._label_version))
+        found = self._at(indices, on_chunk.labels_at, sent(self._label_version))
         return np.concatenate([np.empty(0, np.int32), *found])[_ranks(indices)]
 
     def weights_at(self, indices: Indices) -> Doubles:
         """Return the weights of the rows at `indices`."""
         if self.weight is None:
             return np.ones(len(indices))
-        return np.concatenate(self._at(on_chunk.weights_at, indices))[_ranks(indices)]
+        found = self._at(indices, on_chunk.on_rows, MemoryDataset.weights_at)
+        return np.concatenate(found)[_ranks(indices)]
 
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
-        together = joined(self._at(on_chunk.take, indices))
+        together = joined(self._at(indices, on_chunk.on_rows, MemoryDataset.take))
         order = _ranks(indices)
         return Sample(together.X[order], together.weight[order])
 
     def distances(self, centers: Doubles) -> Floats:
         """Return the distance of each row to each center, (n_rows, K)."""
-        shared = sent(centers)
-        tasks = (self.task(n, on_chunk.distances, shared) for n in self.occupied)
+        arguments = MemoryDataset.distances, sent(centers)
+        tasks = (self.task(n, on_chunk.on_rows, *arguments) for n in self.occupied)
         return np.concatenate(computed(*tasks))
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
@@ -201,9 +202,8 @@ class DaskDataset:
 
     def distinct(self) -> Sample:
         """Return each distinct row once, with the total weight of its copies."""
-        return joined(
-            computed(*(self.task(n, on_chunk.distinct) for n in self.occupied))
-        ).distinct()
+        tasks = (self.task(n, on_chunk.on_rows, MemoryDataset.distinct) for n in self.occupied)
+        return joined(computed(*tasks)).distinct()
 
     def present(self, n_gathered: int) -> "MemoryDataset | DaskDataset":
         """Return the rows of positive weight as a dataset without local scales.
@@ -310,14 +310,14 @@ class DaskDataset:
         return persisted(list(tasks)) if self._keeps else list(tasks)
 
     def _at(
-        self, function: Callable[..., Any], indices: Indices, *arguments: Any
+        self, indices: Indices, function: Callable[..., Any], *arguments: Any
     ) -> tuple[Any, ...]:
-        """Return the result of ``function(chunk, indices in the chunk, ...)`` for each chunk."""
+        """Return the result of ``function(chunk, ..., indices in the chunk)`` for each chunk."""
         number = np.searchsorted(self._firsts, np.sort(indices), side="right") - 1
         within = np.sort(indices) - self._firsts[number]
         return computed(
             *(
-                self.task(n, function, within[number == n], *arguments)
+                self.task(n, function, *arguments, within[number == n])
                 for n in np.unique(number).tolist()
             )
         )
