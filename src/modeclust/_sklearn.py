@@ -25,11 +25,9 @@ CALLBACK_ATTRIBUTES = {"_skl_callbacks", "_parent_callback_ctx"}
 # The attribute in which `set_output` is stored.
 OUTPUT_CONFIG = "_sklearn_output_config"
 # Attributes that scikit-learn sets for callbacks and metadata routing.
-INTERNAL_ATTRIBUTES = {
+INTERNAL_ATTRIBUTES = CALLBACK_ATTRIBUTES | {
     "_metadata_request",
     "_callback_fit_ctx",
-    "_parent_callback_ctx",
-    "_skl_callbacks",
     "_skl_callbacks_to_teardown",
 }
 

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,13 +59,6 @@ def load_dataset(name: str) -> ExampleData:
     return DATASETS[name]()
 
 
-def _blobs() -> ExampleData:
-    from sklearn.datasets import make_blobs
-
-    X, y = make_blobs(1000, 5, centers=6, random_state=0)
-    return ExampleData(X, y, _numbered(5), None, "Six Gaussian blobs")
-
-
 def _degrees() -> ExampleData:
     """Vertex degrees of an Erdős-Rényi graph and a power-law graph, as in Fig. 4 of the paper."""
     rng = np.random.RandomState(0)
@@ -75,55 +69,37 @@ def _degrees() -> ExampleData:
     return ExampleData(X, y, ["degree"], None, "Vertex degrees of a graph")
 
 
-def _digits() -> ExampleData:
-    from sklearn.datasets import load_digits
+def _generated(function: str, title: str, **options: Any) -> ExampleData:
+    """Generate a dataset by a function of scikit-learn."""
+    import sklearn.datasets
 
-    data = load_digits()
-    names = [f"pixel_{i}_{j}" for i in range(8) for j in range(8)]
-    return ExampleData(data.data / 16, data.target, names, (8, 8), "Handwritten digits")
-
-
-def _gaussians() -> ExampleData:
-    """Three Gaussians as in Fig. 2 of the paper, to be clustered with K = 2."""
-    from sklearn.datasets import make_blobs
-
-    centers = [[0.0, 0.0], [6.0, 0.0], [3.0, 9.0]]
-    X, y = make_blobs(600, centers=centers, cluster_std=1.0, random_state=0)
-    return ExampleData(X, y, _numbered(2), None, "Three Gaussians")
+    X, y = getattr(sklearn.datasets, function)(random_state=0, **options)
+    return ExampleData(X, y, [f"x{j}" for j in range(X.shape[1])], None, title)
 
 
-def _moons() -> ExampleData:
-    from sklearn.datasets import make_moons
+def _stored(
+    function: str, title: str, image_shape: tuple[int, int] | None = None, highest: float = 1.0
+) -> ExampleData:
+    """Load a dataset of scikit-learn, with class names as `y`, and divide it by `highest`."""
+    import sklearn.datasets
 
-    X, y = make_moons(1000, noise=0.08, random_state=0)
-    return ExampleData(X, y, _numbered(2), None, "Two moons")
-
-
-def _of_sklearn(loader: str, title: str) -> Callable[[], ExampleData]:
-    """Return a function that loads a dataset of scikit-learn, with class names as `y`."""
-
-    def load() -> ExampleData:
-        import sklearn.datasets
-
-        data = getattr(sklearn.datasets, loader)()
-        classes = np.asarray(data.target_names)[data.target]
-        names = [str(name) for name in data.feature_names]
-        return ExampleData(data.data, classes, names, None, title)
-
-    return load
+    data = getattr(sklearn.datasets, function)()
+    classes = np.asarray(data.target_names)[data.target]
+    names = [str(name) for name in data.feature_names]
+    return ExampleData(data.data / highest, classes, names, image_shape, title)
 
 
-def _numbered(n_features: int) -> list[str]:
-    return [f"x{j}" for j in range(n_features)]
-
-
+# Means of three Gaussians as in Fig. 2 of the paper, to be clustered with K = 2.
+MEANS = [[0.0, 0.0], [6.0, 0.0], [3.0, 9.0]]
 DATASETS: dict[str, Callable[[], ExampleData]] = {
-    "blobs": _blobs,
-    "breast_cancer": _of_sklearn("load_breast_cancer", "Breast cancer"),
+    "blobs": partial(
+        _generated, "make_blobs", "Six Gaussian blobs", n_samples=1000, n_features=5, centers=6
+    ),
+    "breast_cancer": partial(_stored, "load_breast_cancer", "Breast cancer"),
     "degrees": _degrees,
-    "digits": _digits,
-    "gaussians": _gaussians,
-    "iris": _of_sklearn("load_iris", "Iris"),
-    "moons": _moons,
-    "wine": _of_sklearn("load_wine", "Wine"),
+    "digits": partial(_stored, "load_digits", "Handwritten digits", (8, 8), highest=16.0),
+    "gaussians": partial(_generated, "make_blobs", "Three Gaussians", n_samples=600, centers=MEANS),
+    "iris": partial(_stored, "load_iris", "Iris"),
+    "moons": partial(_generated, "make_moons", "Two moons", n_samples=1000, noise=0.08),
+    "wine": partial(_stored, "load_wine", "Wine"),
 }

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from modeclust import __version__, _core
 
-_REQUIRED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
+_REQUIRED = ("narwhals", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib",
     "plotly",
@@ -37,15 +37,7 @@ def show_versions() -> None:
     System:
            python: ...
     """
-    for title, entries in _sections().items():
-        print(f"\n{title}:")
-        for name, value in entries.items():
-            print(f"{name:>13}: {value}")
-
-
-def _sections() -> dict[str, dict[str, str]]:
-    """Return the entries of each section, by title."""
-    return {
+    sections = {
         "System": {
             "python": sys.version.replace("\n", " "),
             "executable": sys.executable,
@@ -61,6 +53,10 @@ def _sections() -> dict[str, dict[str, str]]:
         "Python packages": {name: _installed(name) for name in _REQUIRED},
         "Optional packages": {name: _installed(name) for name in _OPTIONAL},
     }
+    for title, entries in sections.items():
+        print(f"\n{title}:")
+        for name, value in entries.items():
+            print(f"{name:>13}: {value}")
 
 
 def _installed(name: str) -> str:

@@ -165,7 +165,7 @@ def test_the_error_of_find_bandwidth_has_the_nearest_numbers_of_modes():
     counts = Counts([0.5, 2.0, 2.0, 3.0])
     with pytest.raises(NoBandwidthError) as caught:
         find_bandwidth(3, 1.0, counts.search, counts.merge_modes_at)
-    (low, n_low), (high, n_high) = caught.value.lower, caught.value.upper
+    (low, n_low), (high, n_high) = caught.value.args
     assert (n_low, n_high) == (4, 2)
     assert low < 2.0 <= high
     assert high / low < 1.001

@@ -9,25 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 from modeclust import __version__
-from modeclust.cli.options import (
-    AsJson,
-    DecimalComma,
-    Exclude,
-    FitOptions,
-    Folder,
-    Force,
-    Header,
-    IdColumn,
-    Labels,
-    Model,
-    NewData,
-    NoOpen,
-    Output,
-    Page,
-    Separator,
-    Stream,
-    with_fit_options,
-)
+from modeclust.cli import options as opts
+from modeclust.cli.options import FitOptions, with_fit_options
 from modeclust.cli.printing import print_fit, print_info, print_json, reason, say, tell
 from modeclust.io.atomic import shown
 
@@ -67,20 +50,18 @@ class Commands(TyperGroup):
                 raise typer.Exit(2) from None
 
 
+def _examples(*lines: str) -> str:
+    return "\n\n".join(["[bold]Examples[/]", *lines])
+
+
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="K-modes clustering: find K clusters and the mode of each, a typical, denoised row.",
-    epilog=(
-        "[bold]Examples[/]\n\nmodeclust demo\n\nmodeclust fit iris -k 3\n\nmodeclust fit --help"
-    ),
+    epilog=_examples("modeclust demo", "modeclust fit iris -k 3", "modeclust fit --help"),
 )
-
-
-def _examples(*lines: str) -> str:
-    return "\n\n".join(["[bold]Examples[/]", *lines])
 
 
 def _print_version(asked: bool) -> None:
@@ -112,12 +93,14 @@ def _modeclust(
 )
 @with_fit_options
 def fit(
-    options: FitOptions, output: Output = None, force: Force = False, as_json: AsJson = False
+    options: FitOptions,
+    output: opts.Output = None,
+    force: opts.Force = False,
+    as_json: opts.AsJson = False,
 ) -> None:
     """Cluster DATA, and write the model, labels, modes, path and report to a folder."""
     folder = output or Path(f"{options.stem}.modes")
-    results = _fit_to_folder(options, folder, force=force)
-    _print_fit(results, f"{folder}: {', '.join(results['files'])}", as_json=as_json)
+    _fit_to_folder(options, folder, force=force, as_json=as_json)
 
 
 @app.command(
@@ -129,10 +112,10 @@ def fit(
 @with_fit_options
 def explore(
     options: FitOptions,
-    output: Page = None,
-    force: Force = False,
-    no_open: NoOpen = False,
-    as_json: AsJson = False,
+    output: opts.Page = None,
+    force: opts.Force = False,
+    no_open: opts.NoOpen = False,
+    as_json: opts.AsJson = False,
 ) -> None:
     """Cluster DATA, and open a page in the browser to explore the clusters along the path."""
     from modeclust.cli.folder import check_file, report
@@ -156,17 +139,17 @@ def explore(
     )
 )
 def predict(
-    model: Model,
-    data: NewData,
-    output: Labels,
-    exclude: Exclude = None,
-    id_column: IdColumn = None,
-    stream: Stream = None,
-    header: Header = None,
-    separator: Separator = None,
-    decimal_comma: DecimalComma = False,
-    force: Force = False,
-    as_json: AsJson = False,
+    model: opts.Model,
+    data: opts.NewData,
+    output: opts.Labels,
+    exclude: opts.Exclude = None,
+    id_column: opts.IdColumn = None,
+    stream: opts.Stream = None,
+    header: opts.Header = None,
+    separator: opts.Separator = None,
+    decimal_comma: opts.DecimalComma = False,
+    force: opts.Force = False,
+    as_json: opts.AsJson = False,
 ) -> None:
     """Assign each row of DATA to a cluster of MODEL, and write the labels."""
     from modeclust.cli.fit import parse_columns
@@ -194,7 +177,7 @@ def predict(
 
 
 @app.command(epilog=_examples("modeclust info iris.modes", "modeclust info model.npz --json"))
-def info(model: Model, as_json: AsJson = False) -> None:
+def info(model: opts.Model, as_json: opts.AsJson = False) -> None:
     """Show the parameters and clusters of MODEL."""
     from modeclust.cli.saved_model import describe_model, open_model
 
@@ -207,7 +190,9 @@ def info(model: Model, as_json: AsJson = False) -> None:
 
 @app.command(epilog=_examples("modeclust demo", "modeclust demo -o demo --no-open"))
 def demo(
-    output: Folder = Path("digits-demo"), no_open: NoOpen = False, force: Force = False
+    output: opts.Folder = Path("digits-demo"),
+    no_open: opts.NoOpen = False,
+    force: opts.Force = False,
 ) -> None:
     """Cluster images of handwritten digits, and open a page with the result in the browser."""
     from modeclust.cli.folder import check_folder
@@ -218,8 +203,7 @@ def demo(
     # Small enough that each mode averages only similar digits.
     bandwidth = estimate_bandwidth(load_dataset("digits").X, random_state=0) / 3
     options = FitOptions("digits", 10, bandwidth=repr(float(bandwidth)))
-    results = _fit_to_folder(options, output, force=force)
-    _print_fit(results, f"{output}: {', '.join(results['files'])}")
+    _fit_to_folder(options, output, force=force)
     say("open", output / "report.html", "in a browser to see the result")
     if not no_open:
         _open(output / "report.html")
@@ -241,7 +225,9 @@ def _fit(options: FitOptions) -> "tuple[Fit, dict[str, Any]]":
     return fitted, describe_fit(fitted)
 
 
-def _fit_to_folder(options: FitOptions, folder: Path, *, force: bool) -> dict[str, Any]:
+def _fit_to_folder(
+    options: FitOptions, folder: Path, *, force: bool, as_json: bool = False
+) -> None:
     from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
     from modeclust.cli.writers import check_id_column
 
@@ -250,10 +236,11 @@ def _fit_to_folder(options: FitOptions, folder: Path, *, force: bool) -> dict[st
     fitted, results = _fit(options)
     with swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, options.ending)
-    return {**results, "folder": shown(folder), "files": files}
+    results |= {"folder": shown(folder), "files": files}
+    _print_fit(results, f"{folder}: {', '.join(files)}", as_json=as_json)
 
 
-def _print_fit(results: dict[str, Any], written: Any, *, as_json: bool = False) -> None:
+def _print_fit(results: dict[str, Any], written: Any, *, as_json: bool) -> None:
     if as_json:
         print_json(results)
         return

@@ -4,7 +4,7 @@ import csv
 import math
 import warnings
 from collections import Counter
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
 from modeclust.cli.options import BUILT_IN, FitOptions, check_name
-from modeclust.cli.printing import Progress, tell, use_option_names
+from modeclust.cli.printing import FitProgress, tell, use_option_names
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.readers.options import ReadOptions
@@ -60,7 +60,11 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     table = read_data(options.data, reading)
     if image_shape is not None:
         table = table._replace(image_shape=image_shape)
-    _check_image_shape(table)
+    if (shape := table.image_shape) is not None and math.prod(shape) != len(table.columns):
+        raise ValueError(
+            f"--image {shape[0]}x{shape[1]} needs {math.prod(shape)} columns, got "
+            f"{len(table.columns)}."
+        )
     if not options.standardize and (hint := compare_scales(table)):
         tell("note", hint)
         table = table._replace(notices=(*table.notices, hint))
@@ -81,7 +85,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
         if show_progress and hasattr(model, "set_callbacks"):  # from scikit-learn 1.9 on
-            with Progress() as progress:
+            with FitProgress() as progress:
                 model.set_callbacks(progress).fit(table.X, sample_weight=table.weight)
             model.set_callbacks()
         else:
@@ -134,16 +138,13 @@ def parse_bandwidth(text: str) -> float | str:
     with suppress(ValueError):
         parse_rule(text)
         return text
-    try:
-        bandwidth = float(text)
-    except ValueError:
-        bandwidth = math.nan
-    if not bandwidth > 0:
-        raise ValueError(
-            f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a fraction such "
-            f"as knn/3, got {text!r}."
-        )
-    return bandwidth
+    with suppress(ValueError):
+        if (bandwidth := float(text)) > 0:
+            return bandwidth
+    raise ValueError(
+        f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a fraction such as "
+        f"knn/3, got {text!r}."
+    )
 
 
 def parse_image(text: str | None) -> tuple[int, int] | None:
@@ -171,42 +172,22 @@ def read_data(data: str, options: ReadOptions) -> Table:
     if data not in BUILT_IN:
         check_name(data)
         return read_table(data, options, note=partial(tell, "note"))
-    if options.csv_format.options:
-        raise ValueError(
-            f"{options.csv_format.options[0]} applies only to text files, got the built-in dataset "
-            f"{data!r}; remove the option."
-        )
+    misplaced = [f"{option} applies only to text files" for option in options.csv_format.options]
     if options.stream:
-        raise ValueError(
-            f"--stream applies only to files, got the built-in dataset {data!r}; remove the option."
-        )
+        misplaced.append("--stream applies only to files")
+    if misplaced:
+        raise ValueError(f"{misplaced[0]}, got the built-in dataset {data!r}; remove the option.")
     if options.others:
         raise ValueError(
             f"The built-in dataset {data!r} has no columns of labels, weights or ids; remove "
             "--label-column, --weight-column and --id-column."
         )
-    dataset = load_dataset(data)
-    table = Table(
-        dataset.X,
-        dataset.feature_names,
-        dataset.y,
-        image_shape=dataset.image_shape,
-        title=dataset.title,
-        is_named=False,  # `load_dataset` returns arrays
-    )
-    columns = options.choose_features(table.columns, table.columns, data)
-    if columns == table.columns:
-        return table
-    indices = [table.columns.index(name) for name in columns]
-    return table._replace(X=dataset.X[:, indices], columns=columns, image_shape=None)
-
-
-def _check_image_shape(table: Table) -> None:
-    shape, n_features = table.image_shape, len(table.columns)
-    if shape is not None and math.prod(shape) != n_features:
-        raise ValueError(
-            f"--image {shape[0]}x{shape[1]} needs {math.prod(shape)} columns, got {n_features}."
-        )
+    X, y, names, image_shape, title = load_dataset(data)
+    columns = options.choose_features(names, names, data)
+    if columns != names:
+        X, image_shape = X[:, [names.index(name) for name in columns]], None
+    # The data are arrays, whose columns have no names.
+    return Table(X, columns, y, image_shape=image_shape, title=title, is_named=False)
 
 
 def describe_fit(fit: Fit) -> dict[str, Any]:
@@ -258,11 +239,10 @@ def most_common_classes(model: KModes, classes: Any) -> list[tuple[str | None, f
     return [(str(top[0][0]), top[0][1] / total) if top else (None, None) for top, total in tops]
 
 
-def _limit_dask_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
+def _limit_dask_threads(n_jobs: int | None) -> Any:
     """Return a context in which Dask, if it is installed, uses at most `n_jobs` threads."""
     if n_jobs is None or n_jobs < 1 or find_spec("dask") is None:
         return nullcontext()
     import dask
 
-    limited: AbstractContextManager[Any] = dask.config.set(num_workers=n_jobs)
-    return limited
+    return dask.config.set(num_workers=n_jobs)

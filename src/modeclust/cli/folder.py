@@ -24,12 +24,6 @@ LABELS = {f"labels{ending}" for ending in WRITERS}
 FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
-def _is_output_of_fit(folder: Path) -> bool:
-    """Return whether a folder has a model, and labels in at most one format."""
-    n_labels = sum((folder / name).exists() for name in LABELS)
-    return n_labels <= 1 and is_document(folder / MODEL)
-
-
 def check_folder(folder: Path, *, force: bool) -> None:
     """Raise an error if a folder must not be replaced or cannot be created."""
     target = Path(os.path.realpath(folder))
@@ -46,8 +40,9 @@ def check_folder(folder: Path, *, force: bool) -> None:
             f"{str(folder)!r} holds {foreign[0]!r}, which `fit` did not write; move it, "
             "or choose another folder with -o."
         )
-    # Other programs use some of these names too.
-    if content and not _is_output_of_fit(target):
+    # Other programs use some of these names too. `fit` writes a model, and labels in one format.
+    n_labels = sum(path.name in LABELS for path in content)
+    if content and (n_labels > 1 or not is_document(target / MODEL)):
         raise ValueError(
             f"{str(folder)!r} holds {listed(path.name for path in content)}, which does not look "
             f"like the output of `fit`; move or delete the files, or choose another "
@@ -128,7 +123,10 @@ def _remove(folder: Path) -> None:
 def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     """Write all files of a fit, and return their names."""
     model, table = fit.model, fit.table
-    write_model(folder / MODEL, to_save(fit), notes(fit))
+    classes = None if fit.common_classes is None else [name for name, _ in fit.common_classes]
+    # What `predict` and `info` read besides the model.
+    notes = {"data": table.title, "columns": table.columns, "classes": classes}
+    write_model(folder / MODEL, to_save(fit), notes)
     write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
     centers = fit.to_original(model.cluster_centers_)
     columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
@@ -181,9 +179,3 @@ def to_save(fit: Fit) -> Any:
     if fit.scaling is not None:
         model.scaling_ = fit.scaling
     return model
-
-
-def notes(fit: Fit) -> dict[str, Any]:
-    """Return the notes that `predict` and `info` read besides the model."""
-    classes = None if fit.common_classes is None else [name for name, _ in fit.common_classes]
-    return {"data": fit.table.title, "columns": fit.table.columns, "classes": classes}

@@ -15,6 +15,7 @@ from modeclust.data.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
+Kernel = StrEnum("Kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
 
 # Options in groups, under a heading in the help.
 clustering_option = partial(typer.Option, rich_help_panel="Clustering")
@@ -23,15 +24,6 @@ reading_option = partial(typer.Option, rich_help_panel="Reading")
 output_option = partial(typer.Option, rich_help_panel="Output")
 folder_option = partial(output_option, "-o", "--output", metavar="DIR", help="Folder to write.")
 file_option = partial(output_option, "-o", "--output", metavar="FILE")
-
-
-class Kernel(StrEnum):
-    """The names of the kernels."""
-
-    gaussian = "gaussian"
-    epanechnikov = "epanechnikov"
-    biweight = "biweight"
-    cauchy = "cauchy"
 
 
 def complete_data(incomplete: str) -> Iterator[str]:
@@ -81,8 +73,7 @@ Separator = Annotated[
     ),
 ]
 DecimalComma = Annotated[
-    bool,
-    reading_option("--decimal-comma", help="Read 2,5 in a csv or tsv file as the number 2.5."),
+    bool, reading_option("--decimal-comma", help="Read 2,5 in a csv or tsv file as the number 2.5.")
 ]
 IdColumn = Annotated[
     str | None,
@@ -134,8 +125,7 @@ class FitOptions(NamedTuple):
         clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
     ] = Kernel.gaussian
     adaptive: Annotated[
-        bool,
-        clustering_option("--adaptive", help="Use a separate bandwidth for each row."),
+        bool, clustering_option("--adaptive", help="Use a separate bandwidth for each row.")
     ] = False
     columns: Annotated[
         str | None,
@@ -154,8 +144,7 @@ class FitOptions(NamedTuple):
         ),
     ] = None
     weight_column: Annotated[
-        str | None,
-        column_option(metavar="NAME", help="Column of sample weights."),
+        str | None, column_option(metavar="NAME", help="Column of sample weights.")
     ] = None
     id_column: IdColumn = None
     standardize: Annotated[
@@ -232,17 +221,9 @@ class FitOptions(NamedTuple):
 
 def with_fit_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the first parameter of a command, a `FitOptions`, by the options in it."""
-    shared = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=FitOptions._field_defaults.get(name, inspect.Parameter.empty),
-            annotation=annotation,
-        )
-        for name, annotation in FitOptions.__annotations__.items()
-    ]
+    shared = inspect.signature(FitOptions).parameters.values()
     _, *own = inspect.signature(command).parameters.values()
-    parameters = [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*shared, *own)]
 
     def run(**values: Any) -> None:
         options = FitOptions(**{name: values.pop(name) for name in FitOptions._fields})
@@ -282,15 +263,6 @@ NewData = Annotated[
         help="Data in any format that fit reads, with all columns that the model was fitted on.",
     ),
 ]
-Force = Annotated[
-    bool,
-    output_option("--force", help="Replace existing output of this command."),
-]
-AsJson = Annotated[
-    bool,
-    output_option("--json", help="Print the results as one JSON object."),
-]
-NoOpen = Annotated[
-    bool,
-    output_option("--no-open", help="Do not open the page in the browser."),
-]
+Force = Annotated[bool, output_option("--force", help="Replace existing output of this command.")]
+AsJson = Annotated[bool, output_option("--json", help="Print the results as one JSON object.")]
+NoOpen = Annotated[bool, output_option("--no-open", help="Do not open the page in the browser.")]

@@ -5,35 +5,26 @@ import math
 import os
 import re
 import sys
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
-from rich.progress import Progress as Bars
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
 # The extra that installs a package, if it is not `cli`.
-EXTRAS = {
-    "matplotlib": "plot",
-    "dask": "dask",
-    "zarr": "zarr",
-    "h5py": "hdf5",
-}
+EXTRAS = {"matplotlib": "plot", "dask": "dask", "zarr": "zarr", "h5py": "hdf5"}
 # Names in messages of the library, and the options that they stand for.
 OPTION_NAMES = [
     (re.compile(pattern), option)
     for pattern, option in (
         (r"\bn_clusters\b", "--clusters"),
-        (r"\bn_bandwidths\b", "--n-bandwidths"),
-        (r"\bn_init\b", "--n-init"),
+        (r"\bn_(bandwidths|init)\b", r"--n-\1"),
         (r"\bn_jobs\b", "--jobs"),
         (r"\brandom_state\b", "--seed"),
         (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
-        (
-            r"\b(bandwidth|kernel|adaptive|checkpoint)=",
-            r"--\1=",
-        ),  # without "=" they are plain words
+        # Without "=", these are plain words.
+        (r"\b(bandwidth|kernel|adaptive|checkpoint)=", r"--\1="),
         (r"\brows of X(, n_samples=)?", lambda match: "rows, " if match[1] else "rows"),
         (r"\bNone or -1\b", "-1"),
         (r"\bnp\.inf( to KModes)?\b", "inf"),
@@ -48,9 +39,9 @@ def clean(text: Any) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in joined)
 
 
-def say(*words: Any, error: bool = False, style: str = "") -> None:
+def say(*words: Any, style: str = "") -> None:
     """Print one line without interpreting markup."""
-    console(error=error).print(Text(clean(" ".join(str(word) for word in words)), style=style))
+    console().print(Text(clean(" ".join(str(word) for word in words)), style=style))
 
 
 def tell(kind: str, message: Any) -> None:
@@ -87,8 +78,7 @@ def reason(error: BaseException) -> str:
         return f"not enough memory. {error}"
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
-        extra = EXTRAS.get(package, "cli")
-        return f"{package} is not installed; pip install 'modeclust[{extra}]'"
+        return f"{package} is not installed; pip install 'modeclust[{EXTRAS.get(package, 'cli')}]'"
     from modeclust.cli.readers.files import TableError
 
     if isinstance(error, TableError):  # may quote names from the file
@@ -110,8 +100,8 @@ def print_fit(results: dict[str, Any]) -> None:
     size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
     say(f"{results['data']}: {size}{scaled}", style="bold")
     rule = f" ({results['rule']})" if results["rule"] else ""
-    bandwidth = f"{_format_bandwidth(results['bandwidth'])}{rule}"
-    say(f"bandwidth {bandwidth}, objective {results['objective']:.4f}")
+    bandwidth = _format_bandwidth(results["bandwidth"])
+    say(f"bandwidth {bandwidth}{rule}, objective {results['objective']:.4f}")
     print_clusters(results["clusters"])
     if pairs := results["redundant"]:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])
@@ -173,43 +163,30 @@ def _format_values(values: list[Any]) -> str:
     return ", ".join(shown) + more
 
 
-class Progress:
+class FitProgress(Progress):
     """Progress bars of a fit, as a callback for scikit-learn's estimators."""
 
     def __init__(self) -> None:
-        self._bars = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            console=console(error=True),
-            transient=True,
-        )
-        self._stages: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Self:
-        self._bars.start()
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+        super().__init__(*columns, console=console(error=True), transient=True)
         # The bandwidth is estimated before the first stage.
-        self._stages["prepare"] = self._bars.add_task("prepare", total=None)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
+        self._stages = {"prepare": self.add_task("prepare", total=None)}
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Remove the bar that is shown before the first stage."""
-        self._bars.remove_task(self._stages.pop("prepare"))
+        self.remove_task(self._stages.pop("prepare"))
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         """Add a bar for each stage."""
         if context.parent is not None and context.max_subtasks:
             name = context.task_name
-            self._stages[name] = self._bars.add_task(name, total=context.max_subtasks)
+            self._stages[name] = self.add_task(name, total=context.max_subtasks)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
         """Advance the bar of the current stage."""
         stage = self._stages.get(context.parent.task_name) if context.parent else None
         if stage is not None:
-            self._bars.advance(stage)
+            self.advance(stage)
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Do nothing; the bars stop when the context ends."""

@@ -1,7 +1,6 @@
 """What `predict` and `info` do with a saved model."""
 
 import math
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from modeclust.cli.folder import MODEL
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.writers import write_labels
 from modeclust.estimators.saving import Saved, read_model, unusable_model
-from modeclust.estimators.scaling import Scaling
 
 
 def open_model(path: Path) -> Saved:
@@ -27,23 +25,20 @@ def open_model(path: Path) -> Saved:
             )
         path = path / MODEL
     saved = read_model(path)
-    for name, is_valid in _check_notes(saved):
-        if not is_valid:
-            raise unusable_model(path, f"the note {name!r} does not fit the model")
+    notes, model = saved.notes, saved.model
+    is_valid = {
+        "data": isinstance(notes.get("data"), str | None),
+        "columns": _is_list_or_none(notes.get("columns"), model.n_features_in_, str),
+        "classes": _is_list_or_none(notes.get("classes"), len(model.counts_), str | None),
+    }
+    if wrong := [name for name in is_valid if not is_valid[name]]:
+        raise unusable_model(path, f"the note {wrong[0]!r} does not fit the model")
     return saved
 
 
-def _check_notes(saved: Saved) -> Iterator[tuple[str, bool]]:
-    """Yield the name of each note that `fit` writes, and whether its value is valid."""
-    data, columns, classes = (saved.notes.get(name) for name in ("data", "columns", "classes"))
-    yield "data", data is None or isinstance(data, str)
-    yield "columns", columns is None or _is_list(columns, saved.model.n_features_in_, str)
-    yield "classes", classes is None or _is_list(classes, len(saved.model.counts_), str | None)
-
-
-def _is_list(value: Any, length: int, kind: Any) -> bool:
+def _is_list_or_none(value: Any, length: int, kind: Any) -> bool:
     if not isinstance(value, list) or len(value) != length:
-        return False
+        return value is None
     return all(isinstance(item, kind) for item in value)
 
 
@@ -53,9 +48,8 @@ def predict_labels(saved: Saved, data: str, output: Path, options: ReadOptions) 
     The features are the columns that the model was fitted on, whatever `options` say.
     """
     table = read_data(data, replace(options, columns=columns_of(saved)))
-    scaling = scaling_of(saved)
-    X = table.X if scaling is None else scaling.transform(table.X)
     model = copy(saved.model)
+    X = model.scaling_.transform(table.X) if hasattr(model, "scaling_") else table.X
     if hasattr(model, "feature_names_in_"):
         del model.feature_names_in_  # the columns were selected by name, and X has no names
     return write_labels(output, model.predict(X), len(model.cluster_centers_), table.ids)
@@ -69,14 +63,10 @@ def columns_of(saved: Saved) -> list[str] | None:
     return names
 
 
-def scaling_of(saved: Saved) -> Scaling | None:
-    """Return how the columns were scaled, or None."""
-    return getattr(saved.model, "scaling_", None)
-
-
 def describe_model(saved: Saved) -> dict[str, Any]:
     """Return the contents of a model as values that JSON can hold."""
-    model, scaling = saved.model, scaling_of(saved)
+    model = saved.model
+    scaling = getattr(model, "scaling_", None)
     means = None if scaling is None or scaling.mean is None else scaling.mean.tolist()
     return {
         "class": type(model).__name__,

@@ -4,7 +4,8 @@ import gzip
 import os
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -75,20 +76,13 @@ def write_columns(path: StrPath, columns: dict[str, Any]) -> None:
 
 
 def _write(path: StrPath, parts: Iterator[dict[str, Any]]) -> None:
-    writer = WRITERS[output_ending(path)]
-    with _open_output(path) as file:
-        writer(file, ({n: _as_text(np.asarray(c)) for n, c in part.items()} for part in parts))
-
-
-@contextmanager
-def _open_output(path: StrPath) -> Iterator[BinaryIO]:
-    """Open a file that appears when it is complete, compressed if its name ends in .gz."""
-    with written(path) as file:
-        if output_ending(path).endswith(".gz"):
-            with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as compressed:
-                yield compressed  # type: ignore[misc]
-        else:
-            yield file
+    ending = output_ending(path)
+    columns = ({n: _as_text(np.asarray(c)) for n, c in part.items()} for part in parts)
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(written(path))
+        if ending.endswith(".gz"):
+            file = stack.enter_context(gzip.GzipFile(fileobj=file, mode="wb", mtime=0))
+        WRITERS[ending](file, columns)
 
 
 def _as_text(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -96,17 +90,16 @@ def _as_text(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return column.astype(str) if column.dtype.kind == "O" else column
 
 
-def _frame_writer(kind: str, **options: Any) -> Writer:
-    def write(file: BinaryIO, parts: Iterator[Columns]) -> None:
-        import polars as pl
-        from polars.io.plugins import register_io_source
+def _write_frame(
+    file: BinaryIO, parts: Iterator[Columns], kind: str = "csv", **options: Any
+) -> None:
+    import polars as pl
+    from polars.io.plugins import register_io_source
 
-        frames = (pl.DataFrame(part) for part in parts)
-        first = next(frames)
-        source = register_io_source(lambda *_: chain([first], frames), schema=first.schema)
-        getattr(source, f"sink_{kind}")(file, **options)
-
-    return write
+    frames = (pl.DataFrame(part) for part in parts)
+    first = next(frames)
+    source = register_io_source(lambda *_: chain([first], frames), schema=first.schema)
+    getattr(source, f"sink_{kind}")(file, **options)
 
 
 def _join(parts: Iterator[Columns]) -> Columns:
@@ -133,22 +126,21 @@ def _write_mtx(file: BinaryIO, parts: Iterator[Columns]) -> None:
     mmwrite(file, np.column_stack(list(_join(parts).values())))
 
 
-# The name of each format in polars, and the options to write it.
-FRAME_FORMATS: dict[str, tuple[str, dict[str, Any]]] = {
-    ".csv": ("csv", {}),
-    ".csv.gz": ("csv", {}),
-    ".tsv": ("csv", {"separator": "\t"}),
-    ".tsv.gz": ("csv", {"separator": "\t"}),
-    ".parquet": ("parquet", {}),
-    ".feather": ("ipc", {}),
-    ".arrow": ("ipc", {}),
-    ".ipc": ("ipc", {}),
-}
-MULTI_COLUMN_ENDINGS = (*FRAME_FORMATS, ".npz")
+_write_tsv = partial(_write_frame, separator="\t")
+_write_ipc = partial(_write_frame, kind="ipc")
 WRITERS: dict[str, Writer] = {
-    **{ending: _frame_writer(kind, **opts) for ending, (kind, opts) in FRAME_FORMATS.items()},
+    ".csv": _write_frame,
+    ".csv.gz": _write_frame,
+    ".tsv": _write_tsv,
+    ".tsv.gz": _write_tsv,
+    ".parquet": partial(_write_frame, kind="parquet"),
+    ".feather": _write_ipc,
+    ".arrow": _write_ipc,
+    ".ipc": _write_ipc,
     ".npy": _write_npy,
     ".npz": _write_npz,
     ".mtx": _write_mtx,
     ".mtx.gz": _write_mtx,
 }
+SINGLE_COLUMN_ENDINGS = (".npy", ".mtx", ".mtx.gz")
+MULTI_COLUMN_ENDINGS = [ending for ending in WRITERS if ending not in SINGLE_COLUMN_ENDINGS]

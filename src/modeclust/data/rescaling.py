@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.reading import core_rows, is_sparse, working_dtype
+from modeclust.data.reading import Doubles, core_rows, is_sparse, working_dtype
 
 # If the offset is this many times the spread, squared distances lose six digits.
 LARGEST_OFFSET = 1e3
@@ -23,7 +23,7 @@ class Rescaling:
     Both operations are exact.
     """
 
-    offset: npt.NDArray[np.float64] | None = None
+    offset: Doubles | None = None
     scale: float = 1.0
     is_identity: bool = field(init=False, repr=False)
 
@@ -34,19 +34,14 @@ class Rescaling:
 
     @classmethod
     def from_limits(
-        cls,
-        lowest: npt.NDArray[np.float64],
-        highest: npt.NDArray[np.float64],
-        are_sparse: bool,
-        dtype: npt.DTypeLike,
+        cls, lowest: Doubles, highest: Doubles, are_sparse: bool, dtype: npt.DTypeLike
     ) -> Self:
         """Return the rescaling for rows with these minima and maxima of the columns."""
         largest = float(np.max(np.maximum(np.abs(lowest), np.abs(highest))))
         reach = float(np.max(highest / 2 - lowest / 2))
         _check_diagonal(highest / 2 - lowest / 2, reach, working_dtype(dtype))
-        if are_sparse:
-            return cls(scale=_safe_scale(largest))  # an offset would make the rows dense
-        if reach == 0 or largest / LARGEST_OFFSET <= reach:
+        # An offset would make sparse rows dense.
+        if are_sparse or reach == 0 or largest / LARGEST_OFFSET <= reach:
             return cls(scale=_safe_scale(largest))
         middle = (lowest / 2 + highest / 2).astype(working_dtype(dtype)).astype(np.float64)
         middle[np.abs(middle) / LARGEST_OFFSET <= reach] = 0.0
@@ -78,20 +73,18 @@ class Rescaling:
         """Rescale the user's bandwidths and multiply them by `factor`; check the limits."""
         with np.errstate(over="ignore", under="ignore"):
             internal = np.asarray(bandwidth, np.float64) / self.scale * factor
-        lowest, highest = limits
-        if np.any((internal >= highest) & np.isfinite(bandwidth)):
-            raise ValueError(
-                f"bandwidth={bandwidth!r} is too large for these rows; pass a bandwidth closer to "
-                "the distances between them, or np.inf to KModes for K-means."
+        is_large = bool(np.any((internal >= limits[1]) & np.isfinite(bandwidth)))
+        if is_large or np.any(internal <= limits[0]):
+            size, hint = (
+                ("large", ", or np.inf to KModes for K-means") if is_large else ("small", "")
             )
-        if np.any(internal <= lowest):
             raise ValueError(
-                f"bandwidth={bandwidth!r} is too small for these rows; pass a bandwidth closer to "
-                "the distances between them."
+                f"bandwidth={bandwidth!r} is too {size} for these rows; pass a bandwidth closer to "
+                f"the distances between them{hint}."
             )
         return internal
 
-    def to_original(self, points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def to_original(self, points: Doubles) -> Doubles:
         """Return internal points in the units of the user's data."""
         if self.is_identity:
             return points
@@ -117,7 +110,7 @@ def is_mapped(X: Any) -> bool:
     return isinstance(X, np.memmap | RescaledRows)
 
 
-def _check_diagonal(half: npt.NDArray[np.float64], reach: float, dtype: np.dtype[Any]) -> None:
+def _check_diagonal(half: Doubles, reach: float, dtype: np.dtype[Any]) -> None:
     """Raise an error if distances overflow; `half` is half the range of each column."""
     largest = np.finfo(dtype).max
     if reach > 0 and reach > largest / (2 * np.linalg.norm(half / reach)):
@@ -134,9 +127,7 @@ def _safe_scale(reach: float) -> float:
     return float(2.0 ** np.floor(np.log2(reach)))
 
 
-def column_limits(
-    X: Any, n_threads: int = 1
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def column_limits(X: Any, n_threads: int = 1) -> tuple[Doubles, Doubles]:
     """Return the minimum and the maximum of each column of dense or CSR rows without NaN."""
     if not is_sparse(X):
         return core_rows(X, n_threads=n_threads).column_limits()

@@ -31,12 +31,7 @@ def check_n_jobs(n_jobs: int | None) -> None:
 
 
 def check_rows(
-    X: Any,
-    *,
-    estimator: Any = None,
-    reset: bool = True,
-    min_rows: int = 1,
-    chunked: bool = False,
+    X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1, chunked: bool = False
 ) -> Any:
     """Return `X` as float32 or float64 rows in C order, or as CSR in canonical form.
 
@@ -181,22 +176,19 @@ def check_scales(sample_scale: Any, X: Any, *, adaptive: bool = False) -> Any:
         return None
     if adaptive:
         raise ValueError("sample_scale cannot be given with adaptive=True, which computes it.")
+    scales: Any
     if isinstance(X, Chunks):
         with _named("sample_scale"):
-            column = check_column(sample_scale, X, "sample_scale")
-        _check_scale_range(column.lowest, column.highest)
-        return column
-    scales = check_numbers(sample_scale, "sample_scale", ensure_2d=False)
-    if scales.shape != (X.shape[0],):
-        raise ValueError(
-            f"sample_scale must have shape ({X.shape[0]},), one value for each row of X, "
-            f"got {scales.shape}."
-        )
-    _check_scale_range(scales.min(), scales.max())
-    return np.asarray(scales)
-
-
-def _check_scale_range(lowest: float, highest: float) -> None:
+            scales = check_column(sample_scale, X, "sample_scale")
+        lowest, highest = scales.lowest, scales.highest
+    else:
+        scales = np.asarray(check_numbers(sample_scale, "sample_scale", ensure_2d=False))
+        if scales.shape != (X.shape[0],):
+            raise ValueError(
+                f"sample_scale must have shape ({X.shape[0]},), one value for each row of X, "
+                f"got {scales.shape}."
+            )
+        lowest, highest = scales.min(), scales.max()
     if lowest <= 0:
         raise ValueError(f"sample_scale must be > 0, got {lowest}.")
     if highest / LARGEST_SCALE_RATIO > lowest:
@@ -204,6 +196,7 @@ def _check_scale_range(lowest: float, highest: float) -> None:
             f"sample_scale must not differ by more than a factor of {LARGEST_SCALE_RATIO:g}, "
             f"got values from {lowest} to {highest}."
         )
+    return scales
 
 
 def relative_scales(scales: Doubles | None, unit: float, n_rows: int) -> Doubles:

@@ -24,7 +24,6 @@ from modeclust._sklearn import (
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
-from modeclust.data.sample import Sample
 from modeclust.data.validation import (
     check_cluster_count,
     check_n_jobs,
@@ -44,22 +43,10 @@ from modeclust.estimators.parameters import (
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.exceptions import _warn_user
+from modeclust.solvers import mean_shift as solver
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.kmeans import distinct_rows
-from modeclust.solvers.mean_shift import (
-    Limits,
-    Modes,
-    ModesAtBandwidth,
-    NoBandwidthError,
-    Points,
-    ascend,
-    estimated_count,
-    find_bandwidth,
-    find_modes,
-    in_parts,
-    merge_modes,
-    nearest_mode,
-)
+from modeclust.solvers.mean_shift import Modes, ModesAtBandwidth, Points
 from modeclust.solvers.neighbors import nearest_rows
 
 # The search for `n_clusters` modes chooses its first bandwidth with FEW_SEEDS seeds, or with
@@ -232,14 +219,14 @@ class MeanShift(
             task.call_on_fit_task_begin(**callback_args)
             search.observed = partial(_observed, task, callback_args)
         try:
-            bandwidth, modes = search.modes(self.n_clusters)
-        except NoBandwidthError as error:
+            found = search.modes(self.n_clusters)
+        except solver.NoBandwidthError as error:
             raise ValueError(self._no_bandwidth(error, opened)) from None
-        labels = search.row_labels(modes)
-        self._store(kernel_density, modes, labels, bandwidth, opened)
+        labels = search.row_labels(found.modes)
+        self._store(kernel_density, opened, found, labels)
         if task is not None:
             task.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
-        if not modes.converged:
+        if not found.modes.converged:
             warn_not_converged(self.max_iter)
         return self
 
@@ -269,11 +256,12 @@ class MeanShift(
         rows = opened.rescaling.to_internal(X)
         centers = opened.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
         if method == "nearest":
-            return _nearest(centers, _dense_parts(rows)).astype(np.int32)
-        limits = Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
+            _, nearest = nearest_rows(centers, solver.in_parts(rows), 1)
+            return nearest[:, 0].astype(np.int32)
+        limits = solver.Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
         radius = limits.merge_radius * opened.density.bandwidth
-        ascents = map(partial(ascend, opened.density, limits=limits), _dense_parts(rows))
-        labels = [nearest_mode(ends.points, centers, radius) for ends in ascents]
+        ascents = map(partial(solver.ascend, opened.density, limits=limits), solver.in_parts(rows))
+        labels = [solver.nearest_mode(ends.points, centers, radius) for ends in ascents]
         return np.concatenate(labels).astype(np.int32)
 
     def __sklearn_tags__(self) -> Any:
@@ -310,32 +298,28 @@ class MeanShift(
         return KernelDensity.of(X, weight, local if self.adaptive else scale), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
+        n_seeds = X.shape[0]
         if is_array_like(self.seeds):
             seeds = check_numbers(self.seeds, "seeds")
             if seeds.shape[1] != X.shape[1]:
                 raise ValueError(
                     f"seeds must have as many columns as X, {X.shape[1]}, got {seeds.shape[1]}."
                 )
-            self._check_seed_count(len(seeds))
+            n_seeds = len(seeds)
         elif isinstance(self.seeds, Integral):
-            self._check_seed_count(int(self.seeds))
+            n_seeds = int(self.seeds)
         elif isinstance(self.seeds, str) and self.seeds == "bin" and is_sparse(X):
             raise ValueError(
                 "seeds='bin' needs dense rows; pass seeds='all' or a number of rows to draw."
             )
-
-    def _check_seed_count(self, n_seeds: int) -> None:
         if self.n_clusters is not None and n_seeds < self.n_clusters:
             raise ValueError(
                 f"n_clusters={self.n_clusters} modes cannot be found from {n_seeds} seeds; pass "
                 "more seeds, or lower n_clusters."
             )
 
-    def _limits(self) -> Limits:
-        return Limits(self.tol, self.max_iter, self.merge_radius)
-
-    def _no_bandwidth(self, error: NoBandwidthError, opened: OpenKernelDensity) -> str:
-        (low, n_low), (high, n_high) = error.lower, error.upper
+    def _no_bandwidth(self, error: solver.NoBandwidthError, opened: OpenKernelDensity) -> str:
+        (low, n_low), (high, n_high) = error.args
         return (
             f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
             f"{opened.bandwidth_to_original(low):.6g} and {n_high} at "
@@ -346,12 +330,12 @@ class MeanShift(
     def _store(
         self,
         kernel_density: KernelDensity,
-        modes: Modes,
-        labels: npt.NDArray[np.intp],
-        bandwidth: float,
         opened: OpenKernelDensity,
+        found: ModesAtBandwidth,
+        labels: npt.NDArray[np.intp],
     ) -> None:
         """Set the fitted attributes."""
+        bandwidth, modes = found
         self._kernel_density = kernel_density
         centers = opened.rescaling.to_original(modes.points)
         self.cluster_centers_ = np.asarray(centers, dtype=kernel_density.X.dtype)
@@ -385,7 +369,7 @@ class Search:
 
     def __init__(self, model: MeanShift, opened: OpenKernelDensity) -> None:
         self.observed: Callable[[Iterator[Points]], Iterator[Points]] = iter
-        self.limits = model._limits()
+        self.limits = solver.Limits(model.tol, model.max_iter, model.merge_radius)
         self.rng = check_random_state(model.random_state)
         self._density = opened.density
         self._rows = opened.X
@@ -405,17 +389,15 @@ class Search:
     @property
     def n_parts(self) -> int | None:
         """The number of parts of the seeds, or None if it is not known in advance."""
-        return None if self._is_open else sum(1 for _ in in_parts(self._seeds))
+        return None if self._is_open else sum(1 for _ in solver.in_parts(self._seeds))
 
-    def modes(self, n_clusters: int | None) -> tuple[float, Modes]:
+    def modes(self, n_clusters: int | None) -> ModesAtBandwidth:
         """Return the bandwidth and the modes."""
+        start = self._density.bandwidth
         if n_clusters is None:
-            return self._density.bandwidth, self.at(self._density.bandwidth)
-        estimate_count = self._count_estimator(n_clusters)
-        found = find_bandwidth(
-            n_clusters, self._density.bandwidth, self.at, self._merge_modes_at, estimate_count
-        )
-        return found.bandwidth, found.modes
+            return ModesAtBandwidth(start, self.at(start))
+        estimate = self._count_estimator(n_clusters)
+        return solver.find_bandwidth(n_clusters, start, self.at, self._merge_modes_at, estimate)
 
     def _count_estimator(self, n_clusters: int) -> Callable[[float], float] | None:
         """Return a function that estimates the number of modes from some of many seeds."""
@@ -426,8 +408,8 @@ class Search:
 
         def estimate_count(bandwidth: float) -> float:
             density = self._density.at(bandwidth)
-            modes = find_modes(density, _dense_parts(few), self.limits, self.rng)
-            return estimated_count(modes, self._seeds.shape[0])
+            modes = solver.find_modes(density, solver.in_parts(few), self.limits, self.rng)
+            return solver.estimated_count(modes, self._seeds.shape[0])
 
         return estimate_count
 
@@ -437,18 +419,19 @@ class Search:
             cells = np.round(self._rows.astype(np.float64) / bandwidth)
             cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
             self._seeds = cells * bandwidth
-        parts = self.observed(_dense_parts(self._seeds))
-        return find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
+        parts = self.observed(solver.in_parts(self._seeds))
+        return solver.find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
 
     def _merge_modes_at(self, found: ModesAtBandwidth, bandwidth: float) -> ModesAtBandwidth:
-        return merge_modes(self._density, found, bandwidth, self.limits, self.rng)
+        return solver.merge_modes(self._density, found, bandwidth, self.limits, self.rng)
 
     def row_labels(self, modes: Modes) -> npt.NDArray[np.intp]:
         """Return the mode of each row: the mode of its own seed or of the nearest seed."""
         n_ascended = len(modes.labels)  # fewer if a callback stopped the fit
         if self._owner is not None and n_ascended == self._seeds.shape[0]:
             return modes.labels[self._owner]
-        return modes.labels[_nearest(self._seeds[:n_ascended], _dense_parts(self._rows))]
+        _, nearest = nearest_rows(self._seeds[:n_ascended], solver.in_parts(self._rows), 1)
+        return modes.labels[nearest[:, 0]]
 
 
 def warn_not_converged(max_iter: int) -> None:
@@ -469,24 +452,10 @@ def _observed(fit: Any, callback_args: dict[str, Any], parts: Iterator[Points]) 
             return
 
 
-def _dense_parts(rows: Any) -> Iterator[Points]:
-    """Yield dense or CSR rows in parts, as dense points."""
-    for part in in_parts(rows):
-        yield Sample(part, np.empty(0)).dense()
-
-
 def _distinct(rows: Any) -> tuple[Any, npt.NDArray[np.intp]]:
     """Return the distinct rows in their order, and the index of each row among them."""
     if is_sparse(rows):
         return rows, np.arange(rows.shape[0])
     _, first, kind = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return rows[first[order]], rank[kind]
-
-
-def _nearest(points: Any, queries: Any) -> npt.NDArray[np.intp]:
-    """Return the nearest point of each query."""
-    _, indices = nearest_rows(points, queries, 1)
-    return indices[:, 0]
+    return rows[first[order]], np.argsort(order)[kind]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust import _core
-from modeclust.data.reading import Doubles, core_rows, is_sparse, working_dtype
+from modeclust.data.reading import Doubles, core_rows, is_sparse, read_rows
 from modeclust.data.rescaling import Rescaling
 
 Indices = npt.NDArray[np.intp]
@@ -51,7 +51,7 @@ def first_elsewhere(
     `labels` are their labels in a clustering by the nearest center.
     """
     rescaling = Rescaling.of(X)  # of all rows, as in a fit
-    sample = _taken(X, indices)
+    sample = read_rows(X, indices)
     rows = rescaling.to_internal(sample)
     distances = np.empty((len(labels), len(centers)), dtype=rows.dtype)
     internal = rescaling.to_internal(centers.astype(np.float64))
@@ -64,7 +64,7 @@ def first_elsewhere(
 
 def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> int | None:
     """Return the first row among `indices` that differs from its row in `kept`."""
-    rows, known = _taken(X, indices), _taken(kept, kept_indices)
+    rows, known = read_rows(X, indices), read_rows(kept, kept_indices)
     if is_sparse(rows) != is_sparse(known):
         rows, known = sparse.csr_array(rows), sparse.csr_array(known)
     maximum: Any = np.maximum if not is_sparse(rows) else lambda a, b: a.maximum(b)
@@ -80,8 +80,3 @@ def _first(indices: Indices, differ: npt.NDArray[np.bool_]) -> int | None:
 def _row_maxima(values: Any) -> Doubles:
     maxima = values.max(axis=1)
     return np.asarray(maxima.toarray() if is_sparse(maxima) else maxima, dtype=np.float64).ravel()
-
-
-def _taken(X: Any, indices: Indices) -> Any:
-    """Return some rows in memory."""
-    return X[indices] if is_sparse(X) else np.asarray(X[indices], dtype=working_dtype(X.dtype))

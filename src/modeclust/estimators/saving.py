@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
@@ -163,14 +164,14 @@ def read_model(path: StrPath) -> Saved:
     types = {name: cls._saved_types for name, cls in classes.items()}
     document = read_document(path, __version__, types)
     model = classes[document.class_name]()  # for parameters that the file lacks
-    wrong = _wrong_name(model, document.state)
-    if wrong is None:
+    try:
+        _check_names(model, document.state)
         vars(model).update(document.state)
-        wrong = _wrong_value(model)
-    if wrong is None and not isinstance(document.notes, dict):
-        wrong = f"notes must be a dict, got {_describe(document.notes)}"
-    if wrong is not None:
-        raise unusable_model(path, wrong)
+        _check_values(model)
+        if not isinstance(document.notes, dict):
+            raise ValueError(f"notes must be a dict, got {_describe(document.notes)}")
+    except ValueError as error:
+        raise unusable_model(path, in_a_line(error)) from None  # a message may contain an array
     return Saved(model, document.notes, document.version)
 
 
@@ -210,40 +211,34 @@ def _is_saved(name: str) -> bool:
     return is_fitted and name not in INTERNAL_ATTRIBUTES
 
 
-def _wrong_name(model: Any, state: dict[str, Any]) -> str | None:
-    """Return an error if there are names other than parameters and fitted attributes."""
+def _check_names(model: Any, state: dict[str, Any]) -> None:
+    """Raise an error if there are names other than parameters and fitted attributes."""
     parameters = model.get_params()
     for name in state:
         if name not in parameters and (not _is_saved(name) or hasattr(type(model), name)):
-            return f"a {type(model).__name__} has no attribute {name!r} to be set"
-    return None
+            raise ValueError(f"a {type(model).__name__} has no attribute {name!r} to be set")
 
 
-def _wrong_value(model: Any) -> str | None:
-    """Return an error if attributes are missing or do not belong together."""
-    try:
-        check_parameters(model)
-    except ValueError as error:
-        return in_a_line(error)  # the message may contain an array
+def _check_values(model: Any) -> None:
+    """Raise an error if attributes are missing or do not belong together."""
+    check_parameters(model)
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
     required += ["_fitted_with", *model._required_attributes]
     if missing := [name for name in required if not hasattr(model, name)]:
-        return f"it lacks {', '.join(missing)}"
+        raise ValueError(f"it lacks {', '.join(missing)}")
     for name, is_right, expected in model._loaded_checks():
         if not is_right:
-            return f"{name} must be {expected}, got {_describe(vars(model)[name])}"
-    return None
+            raise ValueError(f"{name} must be {expected}, got {_describe(vars(model)[name])}")
 
 
 def _are_parameters(model: Any) -> bool:
     kept = model._fitted_with
     if not isinstance(kept, dict) or set(kept) != set(model._needed_after_fit):
         return False
-    try:
+    with suppress(ValueError):
         check_parameters(type(model)(**kept))
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _describe(value: Any) -> str:

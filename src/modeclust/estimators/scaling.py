@@ -40,12 +40,9 @@ class Scaling:
 
     def __post_init__(self) -> None:
         mean, scale = self.mean, self.scale
-        is_right = is_array(scale, "f", None) and bool(np.isfinite(scale).all())
-        is_right = is_right and bool((scale > 0).all())
-        if mean is not None:
-            is_right = (
-                is_right and is_array(mean, "f", len(scale)) and bool(np.isfinite(mean).all())
-            )
+        is_right = is_array(scale, "f", None) and bool((np.isfinite(scale) & (scale > 0)).all())
+        if is_right and mean is not None:
+            is_right = is_array(mean, "f", len(scale)) and bool(np.isfinite(mean).all())
         if not is_right:
             raise ValueError("a scaling must have one finite mean and one scale > 0 per feature")
 

@@ -58,17 +58,7 @@ def written(path: StrPath) -> Iterator[BinaryIO]:
     """Open a file for writing that is renamed to `path` when it is complete on the disk.
 
     Until then it has another name in the same folder. After an error it is removed, and an older
-    file at `path` is still there.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file. A link is followed.
-
-    Yields
-    ------
-    file
-        A binary file to write to.
+    file at `path` is still there. A link is followed.
     """
     check_path(path)
     target = Path(os.path.realpath(path))

@@ -79,10 +79,7 @@ def write_document(path: StrPath, document: Document, types: Iterable[type] = ()
 
 
 def read_document(
-    path: StrPath,
-    version: str,
-    types: dict[str, tuple[type, ...]],
-    kind: Kind = MODEL,
+    path: StrPath, version: str, types: dict[str, tuple[type, ...]], kind: Kind = MODEL
 ) -> Document:
     """Read a document for this version of modeclust.
 
@@ -127,23 +124,17 @@ def _parse(
         text = json.loads(archive.read(TEXT))
         if not isinstance(text, dict) or text.get("format") != kind.format:
             raise kind.error(f"is no {kind.name}: its part {TEXT!r} is of something else.")
-        _check_version(text["version"], version, kind)
-        name = text["class"]
+        name, writer = text["class"], f"modeclust {text['version']}"
+        if _series(text["version"]) > _series(version):
+            raise kind.error(f"was written by {writer}, and this is {version}; update modeclust.")
         if name not in types:
             raise kind.error(
-                f"holds a {name} of modeclust {text['version']}, which this version, {version}, "
-                f"does not know; expected one of {', '.join(types)}."
+                f"holds a {name} of {writer}, which this version, {version}, does not know; "
+                f"expected one of {', '.join(types)}."
             )
         decoder = _Decoder(archive, types[name])
         state = {key: decoder.decode(value) for key, value in text["state"].items()}
         return Document(text["version"], name, state, decoder.decode(text["notes"]), kind)
-
-
-def _check_version(written_by: str, version: str, kind: Kind) -> None:
-    if _series(written_by) > _series(version):
-        raise kind.error(
-            f"was written by modeclust {written_by}, and this is {version}; update modeclust."
-        )
 
 
 def _series(version: str) -> list[int]:
@@ -186,10 +177,9 @@ class _Encoder:
             return {"tuple": self._items(value, where)}
         if type(value) is dict:
             return {"dict": [self._items(item, where) for item in value.items()]}
-        if isinstance(value, np.generic) and value.dtype.kind in "biufcU":
-            return {"scalar": self._collect(np.asarray(value))}
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biufcU":
-            return {"array": self._collect(np.asarray(value))}
+        if isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "biufcU":
+            kind = "array" if isinstance(value, np.ndarray) else "scalar"
+            return {kind: self._collect(np.asarray(value))}
         if isinstance(value, np.ndarray) and all(isinstance(item, str) for item in value.flat):
             return {"names": [str(item) for item in value.flat]}
         if type(value).__name__ in SPARSE:

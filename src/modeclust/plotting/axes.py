@@ -79,9 +79,7 @@ def spread_ticks(positions: npt.ArrayLike, max_gaps: int) -> list[int]:
     min_gap = (positions[-1] - positions[0]) / max_gaps
     chosen = [0]
     for i in range(1, len(positions) - 1):
-        if (
-            positions[i] - positions[chosen[-1]] >= min_gap
-            and positions[-1] - positions[i] >= min_gap
-        ):
+        gaps = positions[i] - positions[chosen[-1]], positions[-1] - positions[i]
+        if min(gaps) >= min_gap:
             chosen.append(i)
     return [*chosen, len(positions) - 1] if len(positions) > 1 else chosen

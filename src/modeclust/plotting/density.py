@@ -66,12 +66,8 @@ class KernelDensity(NamedTuple):
         """Return the density of rows `X`; weights and local scales are 1 by default."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
         ones = np.ones(len(rows))
-        return cls(
-            rows,
-            ones if weight is None else np.asarray(weight, dtype=np.float64),
-            ones if scale is None else np.asarray(scale, dtype=np.float64),
-            kernel,
-        )
+        weight, scale = (ones if c is None else np.asarray(c, np.float64) for c in (weight, scale))
+        return cls(rows, weight, scale, kernel)
 
     def evaluate(
         self, points: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
@@ -97,8 +93,7 @@ class KernelDensity(NamedTuple):
                 points / bandwidth, kernel=KERNELS[self.kernel], inverse_squared_bandwidth=1.0
             )
             values[k] = sums.density
-        densities: Doubles = values / self.weight.sum()
-        return densities
+        return np.asarray(values / self.weight.sum())
 
     def on_plane(
         self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
@@ -127,14 +122,12 @@ class KernelDensity(NamedTuple):
         values = np.zeros((n_clusters, len(y), len(x)))
         for k in range(n_clusters):
             own = np.flatnonzero(labels == k)
-            for start in range(0, len(own), BLOCK_ROWS):
-                rows = own[start : start + BLOCK_ROWS]
+            for rows in np.split(own, range(BLOCK_ROWS, len(own), BLOCK_ROWS)):
                 widths = bandwidth * self.scale[rows]
                 x_values = np.exp(-0.5 * ((x[:, None] - self.X[rows, 0]) / widths) ** 2)
                 y_values = np.exp(-0.5 * ((y[:, None] - self.X[rows, 1]) / widths) ** 2)
                 values[k] += (self.weight[rows] * y_values) @ x_values.T
-        densities: Doubles = values / self.weight.sum()
-        return densities
+        return np.asarray(values / self.weight.sum())
 
     def on_line(
         self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
@@ -156,5 +149,4 @@ class KernelDensity(NamedTuple):
         row_areas = bandwidth * AREAS[self.kernel] * self.weight * self.scale
         areas = np.bincount(labels, row_areas, n_clusters) / self.weight.sum()
         weights = np.bincount(labels, self.weight, n_clusters)
-        scaled: Doubles = values * (weights / np.where(areas > 0, areas, 1))[:, None]
-        return scaled
+        return np.asarray(values * (weights / np.where(areas > 0, areas, 1))[:, None])

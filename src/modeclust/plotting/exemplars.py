@@ -61,8 +61,7 @@ def lengths(vectors: Doubles) -> Doubles:
     largest = float(np.max(np.abs(vectors), initial=0.0))
     if largest == 0.0:
         return np.zeros(len(vectors))
-    scaled: Doubles = largest * np.linalg.norm(vectors / largest, axis=1)
-    return scaled
+    return np.asarray(largest * np.linalg.norm(vectors / largest, axis=1))
 
 
 def sample_by_cluster(labels: Labels, n_clusters: int, size: int = MAX_POINTS) -> Indices:

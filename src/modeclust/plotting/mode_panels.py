@@ -32,8 +32,8 @@ class Cluster(NamedTuple):
     @property
     def rows(self) -> Doubles:
         """Exemplars as a dense array."""
-        dense = self.exemplars.toarray() if is_sparse(self.exemplars) else self.exemplars
-        return np.asarray(dense, dtype=np.float64)
+        rows = self.exemplars
+        return np.asarray(rows.toarray() if is_sparse(rows) else rows, dtype=np.float64)
 
     @property
     def name(self) -> str:

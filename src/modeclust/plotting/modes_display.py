@@ -13,13 +13,7 @@ from modeclust.data.validation import check_weights
 from modeclust.plotting.axes import divide, import_pyplot, open_axes
 from modeclust.plotting.clustering import Clustering, check_classes, check_image_shape
 from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
-from modeclust.plotting.mode_panels import (
-    Classes,
-    Cluster,
-    Images,
-    Profiles,
-    Terms,
-)
+from modeclust.plotting.mode_panels import Classes, Cluster, Images, Profiles, Terms
 
 MAX_CLUSTERS = 20  # clusters drawn by default
 MAX_PROFILE = 50  # named features in a profile; with more, the largest are listed
@@ -210,8 +204,7 @@ class ModesDisplay:
             raise ValueError(f"cmap must be a Colormap or the name of one, got {cmap!r}.") from None
         panels = self._panels(cmap)
         n_shown = len(self.clusters)
-        widths = list(panels.widths)
-        n_columns = panels.n_columns
+        widths, n_columns = list(panels.widths), panels.n_columns
         if self.classes is not None:
             n_columns, widths = 1, [*widths, self.classes.width]
         n_rows = -(-n_shown // n_columns)
@@ -220,13 +213,8 @@ class ModesDisplay:
         ax = open_axes("ModesDisplay", ax, (1.2 + n_columns * sum(widths), 0.6 + height))
         self.ax_, self.figure_ = ax, ax.figure
         self.title_, grid = divide(ax, n_rows, widths * n_columns, self._title(), panels.note)
-        cells = [divmod(i, n_columns) for i in range(n_shown)]
-        self.axes_ = np.array(
-            [
-                [self.figure_.add_subplot(grid[i, j * len(widths) + m]) for m in range(len(widths))]
-                for i, j in cells
-            ]
-        )
+        axes = [self.figure_.add_subplot(grid[i]) for i in range(n_shown * len(widths))]
+        self.axes_ = np.reshape(axes, (n_shown, len(widths)))
         panels.draw(self.axes_, self.clusters)
         if self.classes is not None:
             self.classes.draw(self.axes_[:, -1], self.clusters)

@@ -15,19 +15,9 @@ COLORS = (
     "#717581",
     "#92dadd",
 )
-# Clusters 0 to 9 have the first symbol, clusters 10 to 19 the second, and so on. The first tuple
-# has the names that matplotlib uses, the second the names that plotly uses.
+# Clusters 0 to 9 have the first symbol, clusters 10 to 19 the second, and so on. The page of a
+# report has the same symbols, as plotly names them (`reporting/page/report.js`).
 SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "*")
-PLOTLY_SYMBOLS = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "triangle-down",
-    "cross",
-    "x",
-    "star",
-)
 LINES = ("-", "--", ":", "-.")
 
 

@@ -269,20 +269,17 @@ class PathDisplay:
                 self.paths_ += ax.plot(*self.paths[:, k].T, "k-", **style)
         if np.isinf(self.bandwidths[0]):
             self._draw_means(self.paths[0])
-            style = {"facecolors": "none", "edgecolors": "black", "path_effects": halo(3)}
-            self.exemplars_ = ax.scatter(
-                *self.exemplars.T, s=EXEMPLAR_SIZE**2, lw=1.4, zorder=5, **style
-            )
+            style = {"fc": "none", "ec": "black", "lw": 1.4, "path_effects": halo(3), "zorder": 5}
+            self.exemplars_ = ax.scatter(*self.exemplars.T, s=EXEMPLAR_SIZE**2, **style)
         if np.isfinite(self.bandwidths[-1]):
             self._draw_modes(self.paths[-1])
         # The axes may be low, so the share of variance gets a line of its own.
         ax.set_ylabel(label_text(self.axis_labels[1], 60).replace(" (", "\n("))
-        if 1 / MAX_ASPECT <= self._aspect() <= MAX_ASPECT:
+        if self._aspect() is not None:
             ax.set_aspect("equal", anchor="N")  # the legend is below
         if self.n_rows is not None and len(self.points) < self.n_rows:
-            self._draw_note(
-                f"{len(self.points):,} of {self.n_rows:,} rows are shown", 0.01, "bottom"
-            )
+            note = f"{len(self.points):,} of {self.n_rows:,} rows are shown"
+            self._draw_note(note, 0.01, "bottom")
 
     def _draw_contours(self, levels: Sequence[float]) -> None:
         ax = self.ax_
@@ -381,16 +378,16 @@ class PathDisplay:
         style = {"ha": "right", "va": va, "transform": self.ax_.transAxes, "zorder": 8}
         self.ax_.text(0.99, y, text, fontsize="small", bbox=box, **style)
 
-    def _aspect(self) -> float:
-        """Return the height of the plane divided by its width."""
+    def _aspect(self) -> float | None:
+        """Return the height of the plane divided by its width; None if it is not to scale."""
         width, height = np.ptp(np.vstack([self.points, *self.paths]), axis=0)
-        return float(height / width) if width > 0 else np.inf
+        is_to_scale = width / MAX_ASPECT <= height <= width * MAX_ASPECT and width > 0
+        return float(height / width) if is_to_scale else None
 
     def _figsize(self) -> tuple[float, float]:
         """Return a figure size without empty space around a plane that is drawn to scale."""
         aspect = self._aspect()
-        to_scale = 1 / MAX_ASPECT <= aspect <= MAX_ASPECT
-        return 6.4, 1.8 + 5.5 * min(aspect, 1.2) if to_scale else 6.4
+        return 6.4, 6.4 if aspect is None else 1.8 + 5.5 * min(aspect, 1.2)
 
 
 def _check_levels(levels: Any) -> None:

@@ -149,15 +149,22 @@ class ScheduleDisplay:
         (self.objective_line_,) = objective.plot(x, self.objectives, "k.-")
         objective.set(ylabel="objective per\nunit of weight", ylim=(0, 1.05))
 
-        self.size_lines_ = [
-            sizes.plot(x, column, line(k), marker=".", color=color(k), label=str(k), clip_on=False)[
-                0
-            ]
-            for k, column in enumerate(self.counts.T)
-        ]
+        self.size_lines_: list[Any] = []
+        for k, column in enumerate(self.counts.T):
+            style = {"marker": ".", "color": color(k), "label": str(k), "clip_on": False}
+            self.size_lines_ += sizes.plot(x, column, line(k), **style)
         sizes.set(ylabel="rows per\ncluster", ylim=(0, 1.05 * self.counts.max() or 1))
         if len(self.size_lines_) <= MAX_LEGEND:
-            self._draw_legend(sizes)
+            sizes.legend(
+                title="cluster",
+                loc="upper left",
+                bbox_to_anchor=(1, 1.04),
+                ncols=1 + (len(self.size_lines_) - 1) // 7,
+                fontsize="small",
+                frameon=False,
+                handlelength=1.5,
+                columnspacing=1.0,
+            )
 
         self.changed_line_ = None
         if self.changed is None:
@@ -172,18 +179,6 @@ class ScheduleDisplay:
         self._draw_ticks(x)
         self.figure_.align_ylabels(self.axes_)
         return self
-
-    def _draw_legend(self, sizes: Any) -> None:
-        sizes.legend(
-            title="cluster",
-            loc="upper left",
-            bbox_to_anchor=(1, 1.04),
-            ncols=1 + (len(self.size_lines_) - 1) // 7,
-            fontsize="small",
-            frameon=False,
-            handlelength=1.5,
-            columnspacing=1.0,
-        )
 
     def _x(self) -> npt.NDArray[np.float64]:
         """Return the bandwidths, with a finite position for an infinite bandwidth."""

@@ -6,11 +6,7 @@ import numpy as np
 
 from modeclust.path import Path
 from modeclust.plotting.clustering import adaptive_scales, fit_parameter
-from modeclust.plotting.density import (
-    KernelDensity,
-    histogram_edges,
-    histogram_limits,
-)
+from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import Indices, Labels
 from modeclust.plotting.projection import Projection
 from modeclust.reporting.data import ReportData

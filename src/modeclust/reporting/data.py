@@ -163,9 +163,8 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     n_rows, n_features = array.shape
     labels = np.asarray(model.labels_)
     size = min(MAX_SAMPLE_ROWS, MAX_SAMPLE_NUMBERS // n_features)
-    sampled = sample_by_cluster(labels, len(model.cluster_centers_), size)
-    exemplars = model.exemplar_indices_[model.exemplar_indices_ >= 0]
-    indices = np.union1d(sampled, exemplars)
+    indices = sample_by_cluster(labels, len(model.cluster_centers_), size)
+    indices = np.union1d(indices, model.exemplar_indices_[model.exemplar_indices_ >= 0])
     sample_model = copy.copy(model)
     sample_model.labels_ = labels[indices]
     # The sample is an array without names, and scikit-learn would warn about that.

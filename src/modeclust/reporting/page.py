@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from modeclust.io.atomic import StrPath, check_path, written
-from modeclust.plotting.palette import COLORS, PLOTLY_SYMBOLS
+from modeclust.plotting.palette import COLORS
 from modeclust.reporting.summarize import summarize
 
 SCRIPTS = ("report.js", "charts.js", "patterns.js", "explorer.js")
@@ -135,17 +135,15 @@ def render(summary: dict[str, Any]) -> str:
 
     from modeclust import __version__
 
-    page_data = {**summary, "colors": COLORS, "symbols": PLOTLY_SYMBOLS}
     scripts = [get_plotlyjs(), *(_source(name) for name in SCRIPTS)]
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        _source("explorer.html")
-    )
-    return template.render(
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    return environment.from_string(_source("explorer.html")).render(
         title=summary["title"],
         version=__version__,
         policy=_security_policy(scripts),
         css=Markup(_source("explorer.css")),
-        data=Markup(_escape(json.dumps(page_data, allow_nan=False, separators=(",", ":")))),
+        data={**summary, "colors": COLORS},
         scripts=[Markup(script) for script in scripts],
     )
 
@@ -166,10 +164,3 @@ def _security_policy(scripts: list[str]) -> str:
         f"default-src 'none'; script-src 'unsafe-eval' {allowed}; style-src 'unsafe-inline'; "
         "img-src data: blob:; form-action 'none'; base-uri 'none'"
     )
-
-
-def _escape(text: str) -> str:
-    """Return JSON in which a browser cannot find a tag or the end of a script."""
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text

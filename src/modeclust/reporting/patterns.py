@@ -110,8 +110,7 @@ def _feature_ranges(low: Doubles, high: Doubles) -> list[list[float]] | None:
     widths = (high / 2 - low / 2)[high > low]
     if len(widths) == 0 or widths.max() <= MAX_WIDTH_RATIO * np.median(widths):
         return None
-    ranges: list[list[float]] = np.stack([low, high], axis=1).tolist()
-    return ranges
+    return list(np.stack([low, high], axis=1).tolist())
 
 
 def _cluster_means(values: Doubles, labels: Labels, n_clusters: int) -> list[float | None]:

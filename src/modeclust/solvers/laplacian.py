@@ -19,11 +19,10 @@ from scipy.sparse.linalg import eigsh
 from modeclust import _core
 from modeclust.data.dataset import Dataset
 from modeclust.data.memory import MemoryDataset, thread_count
+from modeclust.data.reading import Doubles
 from modeclust.data.soft_pass import KernelValuePass, SoftPass
 from modeclust.solvers.kmodes import Centers, State, inverse_square, largest_move
 from modeclust.solvers.options import SolverOptions
-
-Doubles = npt.NDArray[np.float64]
 
 MAX_MODE_STEPS = 100  # for one set of memberships
 MAX_SMOOTHINGS = 1000  # for one set of centers

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import radius_neighbors_graph
 
 from modeclust import _core
+from modeclust.data.reading import is_sparse
 from modeclust.kernels import EPANECHNIKOV
 from modeclust.solvers.kmodes import inverse_square
 from modeclust.solvers.neighbors import openmp_threads
@@ -293,8 +295,7 @@ class _Joins:
 
 
 def _lengths(steps: Points) -> Vector:
-    lengths: Vector = np.sqrt(np.einsum("md,md->m", steps, steps))
-    return lengths
+    return np.asarray(np.sqrt(np.einsum("md,md->m", steps, steps)))
 
 
 def _leave_saddles(
@@ -382,22 +383,19 @@ def merge_modes(
     return ModesAtBandwidth(bandwidth, find_modes(density.at(bandwidth), seeds, limits, rng))
 
 
-def in_parts(seeds: Any) -> Iterator[Any]:
-    """Yield dense or CSR seeds in parts. The seeds of a part ascend together."""
+def in_parts(seeds: Any) -> Iterator[Points]:
+    """Yield dense or CSR seeds in dense parts. The seeds of a part ascend together."""
     size = min(max(MIN_POINTS, MAX_NUMBERS // seeds.shape[1]), MAX_POINTS)
     for first in range(0, seeds.shape[0], size):
-        yield seeds[first : first + size]
+        part = seeds[first : first + size]
+        yield np.asarray(part.toarray() if is_sparse(part) else part, dtype=np.float64)
 
 
 class NoBandwidthError(Exception):
     """No bandwidth gives the wanted number of modes.
 
-    Has the nearest bandwidths with more and with fewer modes, and their numbers of modes.
+    Its `args` are the nearest bandwidths with more and with fewer modes, each with the number.
     """
-
-    def __init__(self, lower: tuple[float, int], upper: tuple[float, int]) -> None:
-        super().__init__(lower, upper)
-        self.lower, self.upper = lower, upper
 
 
 def find_bandwidth(
@@ -424,11 +422,7 @@ def find_bandwidth(
             return low
         if high is not None and high.bandwidth < low.bandwidth * (1.0 + NARROWEST):
             raise NoBandwidthError((low.bandwidth, n_low), (high.bandwidth, len(high.modes.points)))
-        bandwidth = (
-            low.bandwidth * WIDER
-            if high is None
-            else float(np.sqrt(low.bandwidth * high.bandwidth))
-        )
+        bandwidth = low.bandwidth * WIDER if high is None else sqrt(low.bandwidth * high.bandwidth)
         found = merge_modes_at(low, bandwidth)
         n_found = len(found.modes.points)
         if n_found == n_modes:
@@ -458,7 +452,7 @@ def _start_with_about(
             return start
         n_low = estimate_count(low)
     while n_low > MANY * n_modes and low * NARROW_ENOUGH < high < np.inf:
-        middle = float(np.sqrt(low * high))
+        middle = sqrt(low * high)
         n_middle = estimate_count(middle)
         if n_middle < FEW * n_modes:
             high = middle

@@ -133,8 +133,7 @@ def approximate_rows(
         index, to_float32 = pool.submit(_inverted_lists, X, n_neighbors, seed).result()
 
         def search(part: slice) -> Indices:
-            found: Indices = index.search(to_float32(part), n_neighbors + 1)[1]
-            return found
+            return np.asarray(index.search(to_float32(part), n_neighbors + 1)[1])
 
         indices = np.concatenate(list(pool.map(search, row_slices(n_rows))))
     # A row is its own neighbour, but not always the first one if there are equal rows.

@@ -165,9 +165,7 @@ def scan_zarr(path: Path) -> ArrayScan:
 
     folder, name = split_container(path)
     node: Any = zarr.open(folder, mode="r")
-    if isinstance(node, zarr.Array):
-        return _select_array({"": node}, folder, name)
-    members = node.members(max_depth=None)
+    members = [("", node)] if isinstance(node, zarr.Array) else node.members(max_depth=None)
     return _select_array({n: a for n, a in members if isinstance(a, zarr.Array)}, folder, name)
 
 

@@ -76,10 +76,8 @@ def _invalid_values(name: str, path: StrPath, kind: str, count: int, row: int, f
 
 
 def _is_missing(values: Any) -> Any:
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fmM":
         return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
     if values.dtype.kind == "O":
         return np.array([value is None or value != value for value in values], dtype=bool)
     return np.zeros(len(values), dtype=bool)

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,33 +19,25 @@ MAX_COLUMNS = 2**24  # every column has a name in memory
 CHUNK_BYTES = 2**26
 
 
+@dataclass
 class FrameColumns:
-    """The columns of a polars frame.
+    """The columns of a polars frame."""
 
-    `decimal_comma` is None if the frame does not come from a text file.
-    """
+    frame: Any
+    notices: Sequence[str] = ()
+    unnamed: Sequence[str] = ()
+    is_named: bool = True
+    decimal_comma: bool | None = None  # None if the frame does not come from a text file
 
-    def __init__(
-        self,
-        frame: Any,
-        notices: Sequence[str] = (),
-        unnamed: Sequence[str] = (),
-        *,
-        is_named: bool = True,
-        decimal_comma: bool | None = None,
-    ):
-        self.names: list[str] = frame.columns
-        self.features = [name for name in self.names if name not in unnamed]
-        self.notices = notices
-        self.is_named = is_named
-        self._frame = frame
-        self._decimal_comma = decimal_comma
+    def __post_init__(self) -> None:
+        self.names: list[str] = self.frame.columns
+        self.features = [name for name in self.names if name not in self.unnamed]
 
     def matrix(self, names: Sequence[str], advice: str) -> npt.NDArray[Any]:
         """Return columns as an array of float32 or float64, with NaN for missing values."""
         import polars as pl
 
-        columns = [_to_numbers(self._frame[name], advice, self._decimal_comma) for name in names]
+        columns = [_to_numbers(self.frame[name], advice, self.decimal_comma) for name in names]
         dtypes = {column.dtype for column in columns}
         dtype = pl.Float32 if dtypes == {pl.Float32} else pl.Float64
         frame = pl.DataFrame([column.cast(dtype) for column in columns])
@@ -52,7 +45,7 @@ class FrameColumns:
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a numeric column unchanged and any other as text, with None for missing values."""
-        series = self._frame[name]
+        series = self.frame[name]
         has_missing = series.null_count() > 0
         if is_numeric(series.dtype) and not has_missing:
             return np.asarray(series.to_numpy())

@@ -145,11 +145,10 @@ def _has_header(fields: list[str], csv_format: CsvFormat) -> tuple[bool, list[st
 
 
 def _is_number(text: str, decimal_comma: bool) -> bool:
-    try:
+    with suppress(ValueError):
         float(text.replace(",", ".") if decimal_comma else text)
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _check_open_quote(content: bytes, separator: str) -> None:

@@ -8,24 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from modeclust.cli.readers.array_files import (
-    ArrayScan,
-    read_mtx,
-    read_npz,
-    scan_hdf5,
-    scan_npy,
-    scan_zarr,
-)
+from modeclust.cli.readers import array_files
 from modeclust.cli.readers.checks import check_complete, check_finite, to_classes
 from modeclust.cli.readers.columns import ArrayColumns, FrameColumns
 from modeclust.cli.readers.csv_files import CsvFormat, read_csv
-from modeclust.cli.readers.files import (
-    CSV_ENDINGS,
-    TableError,
-    ending_of,
-    reading,
-    split_container,
-)
+from modeclust.cli.readers.files import CSV_ENDINGS, TableError, ending_of, reading, split_container
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.parquet_files import ParquetChunks, ParquetScan, read_ipc, scan_parquet
 from modeclust.data.machine import SHARE_TO_READ, exceeds_share, memory
@@ -33,20 +20,20 @@ from modeclust.data.reading import is_dask, is_sparse
 from modeclust.io.atomic import StrPath, shown
 
 Columns = FrameColumns | ArrayColumns
-Scan = ArrayScan | ParquetScan  # columns that can be loaded or streamed
+Scan = array_files.ArrayScan | ParquetScan  # columns that can be loaded or streamed
 
 READERS: dict[str, Callable[[Path], Columns | Scan]] = {
     ".parquet": scan_parquet,
     ".feather": read_ipc,
     ".arrow": read_ipc,
     ".ipc": read_ipc,
-    ".npy": scan_npy,
-    ".npz": read_npz,
-    ".mtx": read_mtx,
-    ".mtx.gz": read_mtx,
-    ".zarr": scan_zarr,
-    ".h5": scan_hdf5,
-    ".hdf5": scan_hdf5,
+    ".npy": array_files.scan_npy,
+    ".npz": array_files.read_npz,
+    ".mtx": array_files.read_mtx,
+    ".mtx.gz": array_files.read_mtx,
+    ".zarr": array_files.scan_zarr,
+    ".h5": array_files.scan_hdf5,
+    ".hdf5": array_files.scan_hdf5,
 }
 FOLDERS = (".parquet", ".zarr")  # formats that can be folders
 FEATURE_ADVICE = "exclude it with --exclude, or use it as --label-column."
@@ -76,23 +63,10 @@ def read_table(
     options: ReadOptions = ALL_COLUMNS,
     note: Callable[[str], None] = lambda message: None,
 ) -> Table:
-    """Read a data file in the format that its ending tells.
+    """Read a data file in the format that its ending tells, or a folder of Parquet files.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A CSV, TSV, Parquet, Feather, npy, npz, Matrix Market, Zarr or HDF5 file, or a folder of
-        Parquet files. The columns of arrays are named x0, x1, ...; ``big.h5/images`` is the array
-        "images" in big.h5.
-    options : ReadOptions, optional
-        The columns to read, and how. By default, all columns are features.
-    note : callable, optional
-        Called with each remark on how the file is read.
-
-    Returns
-    -------
-    Table
-        The rows. All numbers are finite.
+    The columns of arrays are named x0, x1, ...; ``big.h5/images`` is the array "images" in big.h5.
+    `note` is called with each remark on how the file is read. All numbers of the table are finite.
     """
     source = open_file(Path(path), options.csv_format)
     for notice in source.notices:  # before anything that may fail or take long

@@ -78,8 +78,7 @@ class Column(NamedTuple):
 
     def over(self, divisor: float) -> "Column":
         """Return the column divided by a number."""
-        parts = [on_workers(np.divide, part, divisor) for part in self.parts]
-        return Column.of(parts)
+        return Column.of([on_workers(np.divide, part, divisor) for part in self.parts])
 
 
 def _describe(part: Any) -> tuple[float, float, float, int, bool]:
@@ -220,12 +219,9 @@ def map_rows(
 
     It has `n_columns` columns. If None, it has one dimension: one number for each row.
     """
-    if n_columns is None:
-        empty = np.empty(0, dtype=dtype)
-        return array.map_blocks(_of_chunk, function, empty, drop_axis=1, meta=empty)
-    empty = np.empty((0, n_columns), dtype=dtype)
-    chunks = (array.chunks[0], (n_columns,))
-    return array.map_blocks(_of_chunk, function, empty, chunks=chunks, meta=empty)
+    empty = np.empty(0 if n_columns is None else (0, n_columns), dtype=dtype)
+    shape = {"drop_axis": 1} if n_columns is None else {"chunks": (array.chunks[0], (n_columns,))}
+    return array.map_blocks(_of_chunk, function, empty, meta=empty, **shape)
 
 
 def _of_chunk(part: Any, function: Callable[[Any], Any], empty: Any) -> Any:

@@ -180,21 +180,16 @@ class DaskDataset:
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
         """Draw rows of positive weight without replacement; return the indices of all if fewer."""
-        counts = self._lengths if self.weight is None else self.weight.n_positive
-        n_present = int(counts.sum())
+        n_present = self.n_present
         chosen = np.arange(n_present)
         if n_rows < n_present:
             chosen = np.sort(sample_without_replacement(n_present, n_rows, random_state=rng))
         if n_present == self.n_rows:
             return chosen
-        ends = np.cumsum(counts)
+        ends = np.cumsum(self._n_present_by_chunk)
         number = np.searchsorted(ends, chosen, side="right")
-        within = chosen - (ends - counts)[number]
-        tasks = (
-            self.task(n, on_chunk.present_at, within[number == n])
-            for n in np.unique(number).tolist()
-        )
-        return np.concatenate(computed(*tasks))
+        within = chosen - (ends - self._n_present_by_chunk)[number]
+        return np.concatenate(self._in_chunks(number, within, on_chunk.present_at))
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
         """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
@@ -228,8 +223,7 @@ class DaskDataset:
         """Return a column of `present` as a column of this dataset; other rows get 1."""
         if isinstance(column, Column):
             return column
-        counts = self._lengths if self.weight is None else self.weight.n_positive
-        parts = np.split(column, np.cumsum(counts)[:-1])
+        parts = np.split(column, np.cumsum(self._n_present_by_chunk)[:-1])
         return Column.of([self.task(n, on_chunk.fill, part) for n, part in enumerate(parts)])
 
     def read_parts(self, indices: Indices) -> list[Any]:
@@ -249,7 +243,7 @@ class DaskDataset:
         The column is kept on the workers: it is used several times, and is slow to compute.
         """
         shared = [sent(argument) for argument in (self.weights_are_counts, function, *arguments)]
-        return persisted([self.task(n, on_chunk.column, *shared) for n in range(self.n_chunks)])
+        return persisted([on_workers(on_chunk.column, chunk, *shared) for chunk in self._chunks])
 
     def relative_column(self, column: list[Any], zero: float) -> Column:
         """Return a column divided by its weighted mean; see `Dataset`."""
@@ -274,7 +268,11 @@ class DaskDataset:
     @property
     def n_present(self) -> int:
         """The number of rows of positive weight."""
-        return self.n_rows if self.weight is None else int(self.weight.n_positive.sum())
+        return int(self._n_present_by_chunk.sum())
+
+    @property
+    def _n_present_by_chunk(self) -> npt.NDArray[np.int64]:
+        return self._lengths if self.weight is None else self.weight.n_positive
 
     @property
     def n_counted(self) -> float:
@@ -293,11 +291,6 @@ class DaskDataset:
         """The numbers of the chunks that are not empty."""
         return [number for number, length in enumerate(self._lengths) if length]
 
-    @property
-    def n_chunks(self) -> int:
-        """The number of chunks."""
-        return len(self._chunks)
-
     def task(self, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return a task that calls ``function(chunk, *arguments)``."""
         return on_workers(function, self._chunks[number], *arguments)
@@ -315,12 +308,15 @@ class DaskDataset:
         """Return the result of ``function(chunk, ..., indices in the chunk)`` for each chunk."""
         number = np.searchsorted(self._firsts, np.sort(indices), side="right") - 1
         within = np.sort(indices) - self._firsts[number]
-        return computed(
-            *(
-                self.task(n, function, *arguments, within[number == n])
-                for n in np.unique(number).tolist()
-            )
-        )
+        return self._in_chunks(number, within, function, *arguments)
+
+    def _in_chunks(
+        self, number: Indices, within: Indices, function: Callable[..., Any], *arguments: Any
+    ) -> tuple[Any, ...]:
+        """Do the same for rows given by the numbers of their chunks and the indices in them."""
+        chunks = np.unique(number).tolist()
+        tasks = (self.task(n, function, *arguments, within[number == n]) for n in chunks)
+        return computed(*tasks)
 
 
 def joined(samples: Sequence[Sample]) -> Sample:

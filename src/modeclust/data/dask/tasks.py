@@ -7,6 +7,7 @@ workers, in the order of the chunks and always in the same tree.
 import copy
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -44,8 +45,7 @@ def computed(*tasks: Any) -> tuple[Any, ...]:
     client, lost = current_client(), None
     if client is None or client.status == "running":
         try:
-            results: tuple[Any, ...] = compute(*tasks, optimize_graph=False, traverse=False)
-            return results
+            return tuple(compute(*tasks, optimize_graph=False, traverse=False))
         except Exception as error:
             if client is None or client.status == "running":
                 raise
@@ -69,10 +69,9 @@ def current_client() -> Any:
         return None
     from distributed import default_client
 
-    try:
+    with suppress(ValueError):
         return default_client()
-    except ValueError:
-        return None
+    return None
 
 
 def merged(tasks: Sequence[Any]) -> Any:
@@ -107,8 +106,7 @@ def in_task() -> bool:
     """Return whether this code runs inside a task, on a thread of a worker."""
     from distributed import get_worker
 
-    try:
+    with suppress(ValueError):
         get_worker()
-    except ValueError:
-        return False
-    return True
+        return True
+    return False

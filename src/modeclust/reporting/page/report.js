@@ -44,9 +44,10 @@ function shorten(text, maxLength = 40) {
   return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join("")}…` : text;
 }
 
+// The same symbols as in plots with matplotlib (`plotting/palette.py`).
+const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star"];
 const color = (k) => report.colors[k % report.colors.length];
-const symbol = (k) =>
-  report.symbols[Math.floor(k / report.colors.length) % report.symbols.length];
+const symbol = (k) => SYMBOLS[Math.floor(k / report.colors.length) % SYMBOLS.length];
 
 /** Return the smallest and the largest of all values. */
 function extent(lists) {
