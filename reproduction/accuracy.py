@@ -122,7 +122,9 @@ def _keep_frequent_features(source: Source, n_features: int = 500) -> Source:
 
 def run_kmodes(data: Source, seed: int, n_init: int = N_INIT) -> Run:
     """Return the agreement along the path, from K-means to a fifth of the automatic bandwidth."""
-    model = KModes(data.n_classes, n_init=n_init, random_state=seed, store_labels=True).fit(data.X)
+    model = KModes(
+        data.n_classes, bandwidth="knn", n_init=n_init, random_state=seed, store_labels=True
+    ).fit(data.X)
     further = kmodes_path(
         data.X,
         data.n_classes,

@@ -196,7 +196,9 @@ def cluster_spectrally(name: str, n_rows: int, seed: int) -> Spectral:
     X, y = draw_rows(name, n_rows, seed)
     n_clusters = len(np.unique(y))
     embedding = embed_spectrally(X, n_clusters, estimate_bandwidth(X, random_state=seed))
-    model = KModes(n_clusters, n_init=20, random_state=seed, store_labels=True).fit(embedding)
+    model = KModes(
+        n_clusters, bandwidth="knn", n_init=20, random_state=seed, store_labels=True
+    ).fit(embedding)
     kmeans, kmodes = model.path_[0], model.path_[-1]
     return Spectral(
         (kmeans.centers, kmodes.centers),

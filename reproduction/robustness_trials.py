@@ -169,7 +169,7 @@ def draw_with_outliers(seed: int, box: int) -> tuple[Doubles, Doubles]:
 def add_outliers(seed: int, box: int) -> Outliers:
     """Fit three Gaussians without and with outliers, at the same bandwidth."""
     X, dirty = draw_with_outliers(seed, box)
-    model = KModes(len(TRIANGLE), bandwidth=estimate_bandwidth(X), random_state=seed)
+    model = KModes(len(TRIANGLE), bandwidth=estimate_bandwidth(X), n_init=10, random_state=seed)
     before, after = model.fit(X).path_.centers, model.fit(dirty).path_.centers
     return Outliers(
         farthest(before[0], after[0]),
@@ -194,7 +194,7 @@ def farthest(points: npt.NDArray[Any], centers: npt.NDArray[Any]) -> float:
 def fit_few_clusters(seed: int) -> LowestDensity:
     """Fit four clusters to six Gaussians."""
     X, _ = draw_blobs(seed)
-    model = KModes(4, random_state=seed).fit(X)
+    model = KModes(4, bandwidth="knn", n_init=10, random_state=seed).fit(X)
     points = X, model.path_.centers[0], model.cluster_centers_
     rows, means, modes = (densities_at(X, own, model.bandwidth_) for own in points)
     return LowestDensity(float(means.min() / rows.max()), float(modes.min() / rows.max()))
@@ -204,7 +204,7 @@ def fit_many_clusters(seed: int, factor: float) -> Redundancy:
     """Fit seven clusters to four Gaussians, at a multiple of the estimated bandwidth."""
     X, _ = draw_gaussians(seed, SQUARE, 150)
     bandwidth = factor * estimate_bandwidth(X)
-    model = KModes(TOO_MANY, bandwidth=bandwidth, random_state=seed).fit(X)
+    model = KModes(TOO_MANY, bandwidth=bandwidth, n_init=10, random_state=seed).fit(X)
     means, modes = model.path_.centers[0], model.cluster_centers_
     i, j = np.triu_indices(TOO_MANY, 1)
     of_means, of_modes = (cdist(own, SQUARE).argmin(axis=1) for own in (means, modes))
@@ -227,7 +227,9 @@ def fit_decade(data: tuple[Doubles, Labels], seed: int) -> Decade:
     X, y = data
     bandwidths = estimate_bandwidth(X) * DECADE
     n_clusters = len(np.unique(y))
-    models = [KModes(n_clusters, bandwidth=b, random_state=seed).fit(X) for b in bandwidths]
+    models = [
+        KModes(n_clusters, bandwidth=b, n_init=10, random_state=seed).fit(X) for b in bandwidths
+    ]
     rand = np.array([adjusted_rand_score(y, model.labels_) for model in models])
     return Decade(rand, modes_by_bandwidth(X, bandwidths, random_state=0).n_modes[::-1])
 
@@ -237,7 +239,7 @@ def compare_starts(X: Doubles, n_clusters: int, seed: int) -> tuple[int, int]:
 
     1 means a higher objective at the end of the path, 0 a tie, and -1 a lower objective.
     """
-    path = KModes(n_clusters, random_state=seed).fit(X).path_
+    path = KModes(n_clusters, bandwidth="knn", n_init=10, random_state=seed).fit(X).path_
     finite = path.bandwidths[1:]
     rows = X[np.random.RandomState(seed).choice(len(X), n_clusters, replace=False)]
     from_rows = kmodes_path(X, n_clusters, bandwidths=finite, init=rows)
@@ -269,7 +271,7 @@ def rank_in_images_of(digit: int) -> Rank:
 
 def rank_single_mode(X: Doubles, bandwidth: float) -> Rank:
     """Rank the mode of K-modes for K = 1 among the modes of mean-shift."""
-    model = KModes(1, bandwidth=bandwidth, random_state=0).fit(X)
+    model = KModes(1, bandwidth=bandwidth, n_init=10, random_state=0).fit(X)
     density = MeanShift(bandwidth, random_state=0).fit(X).density_
     ours = densities_at(X, model.cluster_centers_, bandwidth)[0]
     return Rank(share_lower(density, ours), len(density))

@@ -76,7 +76,12 @@ def fitted(model):
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
         model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
-        model._statistics = SufficientStatistics(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
+        model._statistics = SufficientStatistics(
+            CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
+        )
+        model._mode_statistics = None
+        model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
+        model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
         model._n_features_out = 3
     else:
@@ -150,6 +155,9 @@ CALLS: dict[str, Any] = {
     "MeanShift.save": of(_mean_shift, "save"),
     "kmodes_path": lambda **given: modeclust.kmodes_path(
         **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
+    ),
+    "cluster_modes": lambda **given: modeclust.cluster_modes(
+        **({"X": X, "labels": np.arange(10) % 2} | given)
     ),
     "estimate_bandwidth": lambda **given: modeclust.estimate_bandwidth(**({"X": X} | given)),
     "modes_by_bandwidth": lambda **given: modeclust.modes_by_bandwidth(
@@ -311,7 +319,6 @@ NEW = [*ROWS, bad(X[:, :1], r"X has 1 features, but \w+ is expecting 2")]
 TO_CLUSTER = [
     *TO_FIT,
     bad(X[:2], "n_clusters=3 is more than the number of rows of X, n_samples=2; lower"),
-    bad(np.repeat(X[:2], 5, axis=0), "n_clusters=3 is more than .* distinct rows of X .* 2; lower"),
 ]
 KNOWN = [*NEW, bad(X[:5], "X must be the data that the model was fitted on, 10 rows, got 5")]
 
@@ -419,12 +426,15 @@ def nearly_symmetric():
     return given
 
 
+ROWS_PER_MODE = by_rule("rows_per_mode", 0.5, 0, -3, np.nan, "few", None)
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
         "bandwidth": positive("bandwidth", "magic", *NO_RULES, None),
         "adaptive": switch("adaptive"),
         "n_bandwidths": count("n_bandwidths"),
+        "rows_per_mode": ROWS_PER_MODE,
+        "reassign": switch("reassign"),
         "start_bandwidth": [
             *START_BANDWIDTH,
             bad(np.inf, "start_bandwidth must be finite and greater .* got GOT"),
@@ -547,6 +557,23 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "mean_shift_iter": count("mean_shift_iter"),
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
+    },
+    "cluster_modes": {
+        "X": [*ROWS, bad(np.empty((5, 0)), "0 feature")],
+        "labels": [
+            bad(np.zeros(9, int), "labels must have one entry for each of the 10 rows of X, got 9"),
+            bad(np.full(10, -1), "labels must have a cluster, got -1, noise, for every row"),
+            bad(np.full(10, 0.5), "labels must be integers or strings, got float64"),
+            bad(np.zeros((10, 2), int), "should be a 1d array"),
+            bad(None, "should be a 1d array"),
+        ],
+        "bandwidth": positive("bandwidth", "magic", *NO_RULES, None),
+        "rows_per_mode": ROWS_PER_MODE,
+        "kernel": KERNEL,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+        "random_state": SEED,
+        "n_jobs": THREADS,
     },
     "estimate_bandwidth": {
         "X": TO_FIT,

@@ -37,9 +37,11 @@ def merge_mode_sums(
     kernel: int,
     reference: Doubles,
     mass: Doubles,
+    mass_squared: Doubles,
     totals: Doubles,
     other_reference: Doubles,
     other_mass: Doubles,
+    other_mass_squared: Doubles,
     other_totals: Doubles,
 ) -> None:
     """Add other sums in place; the result has the smaller reference of each cluster."""
@@ -92,7 +94,14 @@ class Rows:
         """The labels of the last pass that assigned labels, or -1 before the first; read-only."""
 
     @property
+    def has_precision(self) -> bool:
+        """Whether rows have local scales."""
+
+    @property
     def has_labels(self) -> bool: ...
+    def set_labels(self, labels: Labels, n_clusters: int) -> None:
+        """Set labels from 0 to n_clusters - 1, for passes that keep them."""
+
     def detach_labels(self) -> KeptLabels:
         """Remove and return the labels and bounds, so that the rows need not be kept."""
 
@@ -117,7 +126,9 @@ class Rows:
         inverse_squared_bandwidth: float,
         reassign: bool = True,
         also_at: float = -1.0,
+        cluster_factors: Doubles | None = None,
     ) -> tuple[
+        Doubles,
         Doubles,
         Doubles,
         Doubles,
@@ -135,6 +146,7 @@ class Rows:
         """Return the fields of `ModeSums` after `kernel`.
 
         `also_at` is 1 / bandwidth^2 of the previous bandwidth; -1 if there is none.
+        `cluster_factors` (K,) multiply 1 / bandwidth^2 in each cluster.
         """
 
     def mean_pass(
@@ -200,8 +212,9 @@ def segment_densities(
     *,
     kernel: int,
     inverse_squared_bandwidth: float,
+    step: int = 1,
 ) -> Doubles:
-    """Return the densities (P, G) at points between pairs of centers."""
+    """Return the densities (P, G) at points between pairs of centers, of every `step`-th row."""
 
 class ShiftSums:
     """The sums of mean-shift at some points."""
@@ -283,3 +296,27 @@ class Graph:
 
 def project_rows(rows: Doubles) -> None:
     """Project each row onto the simplex, in place."""
+
+def distance_histogram(
+    rows: Rows, squared: Doubles, labels: Labels, nearest: Doubles, unit: float
+) -> Doubles:
+    """Add up rows by cluster and squared distance above `nearest` (K,), in units.
+
+    Returns (3, K, bins): the sums of q p, q p^2 and q p e, with the sample weight q, the precision
+    p, and e the distance above that of the nearest row.
+    """
+
+def bandwidths_for_rows(
+    kernel: int, histogram: Doubles, nearest: Doubles, unit: float, wanted: Doubles
+) -> Doubles:
+    """Return the bandwidth at which each cluster averages the wanted number of rows (K,).
+
+    It is infinite for a cluster that does not have more rows than that.
+    """
+
+def prune_centers(losses: Doubles, weight: Doubles, n_kept: int) -> Integers:
+    """Return the `n_kept` centers that are left if the others are removed one by one.
+
+    `losses` (N, M) has the loss of each row at each center. Each time, the center is removed whose
+    rows lose least if they go to their best other center.
+    """

@@ -41,7 +41,7 @@ def soft_sums(rows, centers, memberships, kernel, bandwidth):
     )
 
 
-def segment_densities(rows, labels, centers, pairs, fractions, kernel, bandwidth):
+def segment_densities(rows, labels, centers, pairs, fractions, kernel, bandwidth, step=1):
     return _core.segment_densities(
         rows,
         labels,
@@ -50,6 +50,7 @@ def segment_densities(rows, labels, centers, pairs, fractions, kernel, bandwidth
         np.asarray(fractions, dtype=float),
         kernel=KERNELS[kernel],
         inverse_squared_bandwidth=bandwidth**-2,
+        step=step,
     )
 
 
@@ -203,6 +204,17 @@ def test_segment_densities(rng, form, n_features, dtype):
                 np.testing.assert_allclose(values, wanted, rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.parametrize("step", [2, 7, 5000])
+def test_segment_densities_of_every_nth_row(rng, step):
+    X, weight, scale = make_rows(rng, 1500, 3, np.float64, weighted=True)
+    labels = rng.integers(0, 3, 1500).astype(np.int32)
+    task = rng.normal(size=(3, 3)), [[0, 1], [1, 2]], np.linspace(0, 1, 9), "gaussian", 2.0
+    found = segment_densities(open_rows(X, weight, scale, n_threads=2), labels, *task, step=step)
+    few = open_rows(X[::step].copy(), weight[::step].copy(), scale[::step].copy())
+    expected = segment_densities(few, labels[::step].copy(), *task)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_two_modes_at_one_point():
     rows = open_rows(np.array([[0.0], [1.0]]))
     centers = np.array([[0.5], [0.5]])
@@ -318,6 +330,12 @@ class TestBadArguments:
     def test_pairs_of_unknown_centers(self):
         with pytest.raises(ValueError, match="pairs must be of centers"):
             segment_densities(self.rows, self.labels, self.centers, [[0, 3]], [0.5], "cauchy", 1.0)
+
+    def test_a_step_of_zero(self):
+        with pytest.raises(ValueError, match="step must be from 1"):
+            segment_densities(
+                self.rows, self.labels, self.centers, [[0, 1]], [0.5], "cauchy", 1.0, 0
+            )
 
     def test_a_bandwidth_that_is_no_number(self):
         with pytest.raises(ValueError, match="inverse_squared_bandwidth must be"):

@@ -243,7 +243,6 @@ class TestBadInput:
             (da.zeros((0, 3), chunks=5), "0 sample"),
             (da.zeros((1, 3), chunks=5), "1 sample.* minimum of 2"),
             (da.zeros((4, 3), chunks=5), "n_clusters=6 is more than"),
-            (da.zeros((40, 3), chunks=5), "number of distinct rows"),
         ],
     )
     def test_of_rows(self, rows, message):

@@ -15,7 +15,6 @@
 namespace modeclust {
 namespace {
 
-using Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Pairs = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 using OutAny = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -258,7 +257,8 @@ SoftSums soft_sums(Rows& rows, Matrix centers, Matrix memberships, int kernel,
 nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels labels,
                                                               Matrix centers, Pairs pairs,
                                                               Vector fractions, int kernel,
-                                                              double inverse_squared_bandwidth) {
+                                                              double inverse_squared_bandwidth,
+                                                              std::int64_t step) {
   const MeasuredLayout layout(rows, centers, false);
   const std::int64_t n_clusters = layout.view.n_clusters, n_features = rows.n_features();
   const std::int64_t n_ends = 2 * static_cast<std::int64_t>(pairs.shape(0));
@@ -267,6 +267,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels
   check_labels(rows, labels, layout.view.n_clusters);
   check_bandwidth(inverse_squared_bandwidth);
   check(n_fractions < (1 << 30), "There must be fewer than 2^30 fractions.");
+  check(step > 0 && step < (std::int64_t{1} << 62), "step must be from 1 to 2^62.");
   const std::int64_t* ends = pairs.data();
   std::vector<std::int64_t> edges(n_clusters + 1), order(n_ends);
   for (std::int64_t e = 0; e < n_ends; e++) {
@@ -304,6 +305,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels
   task.n_fractions = static_cast<int>(n_fractions);
   task.kernel = kernel_of(kernel);
   task.inverse_squared_bandwidth = inverse_squared_bandwidth;
+  task.step = step;
   auto out = new_matrix(n_ends / 2, n_fractions);
   double* data = out.data();
   {
@@ -353,7 +355,7 @@ void bind_measures(nb::module_& m) {
         arg("kernel"), arg("inverse_squared_bandwidth"));
   m.def("segment_densities", &segment_densities, arg("rows"), arg("labels"), arg("centers"),
         arg("pairs"), arg("fractions"), nb::kw_only(), arg("kernel"),
-        arg("inverse_squared_bandwidth"));
+        arg("inverse_squared_bandwidth"), arg("step") = 1);
 }
 
 }  // namespace modeclust

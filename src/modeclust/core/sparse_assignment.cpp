@@ -131,6 +131,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
     sums[k] = total;
     sums[k].reference += k;
     sums[k].mass += k;
+    sums[k].mass_squared += k;
     sums[k].totals += k * D;
     sums[k].counts += k;
     sums[k].nearest += k;

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust import _core
-from modeclust.data.dataset import P, Part, Pass
+from modeclust.data.dataset import Dataset, P, Part, Pass
 from modeclust.data.reading import (
     ROWS_AT_ONCE,
     Doubles,
@@ -21,7 +21,7 @@ from modeclust.data.reading import (
     read_rows,
     working_dtype,
 )
-from modeclust.data.rescaling import RescaledRows, is_mapped
+from modeclust.data.rescaling import RescaledRows, Rescaling, is_mapped
 from modeclust.data.sample import Sample, equal_rows, row_keys
 
 NOTHING = np.empty(0)
@@ -246,6 +246,30 @@ class MemoryDataset:
             with np.errstate(over="ignore"):
                 out[far] = _far_distances(self.take(far).dense(), centers)
         return out
+
+
+def open_dataset(
+    X: Any,
+    rescaling: Rescaling,
+    *,
+    weight: Any,
+    n_clusters: int,
+    n_threads: int,
+    scale: Any = None,
+) -> Dataset:
+    """Return the dataset of checked rows; use it as a context manager."""
+    from modeclust.data.dask.chunks import Chunks
+    from modeclust.data.dask.dataset import DaskDataset
+
+    if isinstance(X, Chunks):
+        return DaskDataset(X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters)
+    return MemoryDataset(
+        rescaling.to_internal(X),
+        weight=weight,
+        scale=scale,
+        n_clusters=n_clusters,
+        n_threads=n_threads,
+    )
 
 
 class RowParts:

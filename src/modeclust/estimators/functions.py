@@ -27,7 +27,7 @@ from modeclust.data.validation import (
 )
 from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_not_converged
-from modeclust.estimators.parameters import CONSTRAINTS, COUNT
+from modeclust.estimators.parameters import CONSTRAINTS, COUNT, n_kmeans_runs
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.kernels import KERNELS
 from modeclust.mode_tree import ModeTree, TreeLevel
@@ -46,7 +46,7 @@ def kmodes_path(
     bandwidths: Any,
     kernel: str = "gaussian",
     init: Any = "k-means++",
-    n_init: int = 10,
+    n_init: int | str = 10,
     path_iter: int = 10,
     max_iter: int = 300,
     mean_shift_iter: int = 1,
@@ -72,8 +72,8 @@ def kmodes_path(
         The kernel.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         The initial centers, as in `KModes`.
-    n_init : int, default=10
-        Number of K-means runs.
+    n_init : int or "auto", default=10
+        Number of K-means runs, as in `KModes`.
     path_iter : int, default=10
         Maximum number of iterations at each bandwidth but the last. One iteration is one assignment
         and `mean_shift_iter` mode steps.
@@ -119,11 +119,11 @@ def kmodes_path(
         checked, options, n_clusters=n_clusters, init=init, n_jobs=n_jobs, rng=rng
     ) as problem:
         bandwidths = problem.bandwidth_to_internal(bandwidths)
-        record = Record.begin(problem, n_clusters, store_labels, len(bandwidths))
-        seeds = problem.seeds(init, n_clusters, rng)
+        record = Record.begin(problem, store_labels, len(bandwidths))
+        seeds = problem.seeds(init, rng, improved=n_init == "auto")
         if np.isinf(bandwidths[0]):
             best = None
-            restarts = islice(seeds, n_init)
+            restarts = islice(seeds, n_kmeans_runs(n_init, init))
             for run in restart_kmeans(problem.dataset, restarts, max_iter=max_iter, tol=tol):
                 best = lower_inertia(best, run)
             assert best is not None
@@ -133,7 +133,7 @@ def kmodes_path(
             centers = next(seeds)
         for state in problem.follow_path(centers, bandwidths):
             record.add(state)
-        record.round_last()
+        record.round_labelled()
     record.warn()
     return record.path(names)
 

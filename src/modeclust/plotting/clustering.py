@@ -50,7 +50,7 @@ class Clustering(NamedTuple):
         check_same_rows(model, X)
         names = check_names(model, X.shape[1], feature_names)
         if bandwidth is None:
-            centers = model.cluster_centers_
+            centers = getattr(model, "modes_", model.cluster_centers_)
             dense = centers.toarray() if is_sparse(centers) else centers
             last = len(model.path_) - 1 if hasattr(model, "path_") else 0
             final_bandwidth = getattr(model, "bandwidth_", None)
@@ -93,7 +93,9 @@ def labels_at(X: Any, path: Path, step: int) -> Labels:
         stored: Labels = path.labels[step]
         return stored
     rescaling = Rescaling.of(X)
-    centers = path.centers[step].astype(np.float64)
+    # Frozen labels are those of the last centers before.
+    labelled = int(np.flatnonzero(path.stage[: step + 1] < 2)[-1])
+    centers = path.centers[labelled].astype(np.float64)
     with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
         assign(dataset, rescaling.to_internal(centers))
         return dataset.labels()

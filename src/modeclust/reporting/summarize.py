@@ -111,17 +111,7 @@ def _limit_bandwidths(path: Path, data: ReportData) -> tuple[Path, int]:
     if n_steps <= max_steps:
         return path, 0
     kept = np.unique(np.linspace(0, n_steps - 1, max_steps).round().astype(int))
-    shorter = Path(
-        path.bandwidths[kept],
-        path.centers[kept],
-        path.objectives[kept],
-        path.inertias[kept],
-        path.counts[kept],
-        path.n_iter[kept],
-        None if path.labels is None else path.labels[kept],
-        path.feature_names,
-    )
-    return shorter, n_steps - len(kept)
+    return path._take(kept), n_steps - len(kept)
 
 
 def _steps(path: Path, labels: Labels) -> list[dict[str, Any]]:

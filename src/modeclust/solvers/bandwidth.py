@@ -1,7 +1,8 @@
 """Rules that choose a bandwidth from the data, for every dataset."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -20,8 +21,11 @@ RULES = ("knn", "silverman", "scott", "likelihood")
 # Neighbour distances are averaged over at most this many rows. Their neighbours are searched among
 # all rows.
 N_SAMPLES = 5000
-# The result of a rule can be divided by a number between 1 / MAX_DIVISOR and MAX_DIVISOR.
-MAX_DIVISOR = 1e6
+# The result of a rule can be multiplied or divided by a number up to this, and by its inverse.
+MAX_FACTOR = 1e6
+RULE = re.compile(
+    rf"((?P<factor>\S+)\s*\*\s*)?(?P<name>{'|'.join(RULES)})(\s*/\s*(?P<divisor>\S+))?"
+)
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
 # Rows at most this far apart count as equal. Internal coordinates are at most 1e12, so the squares
@@ -29,23 +33,34 @@ LIKELIHOOD_ROWS = 2000
 SAME_ROW = 1e-38
 
 
-def parse_rule(text: str) -> tuple[str, float]:
-    """Return the name of a rule, and the number to divide its result by.
+class Rule(NamedTuple):
+    """A rule, and the numbers by which its result is multiplied and divided."""
 
-    >>> parse_rule("knn"), parse_rule("knn/3")
-    (('knn', 1.0), ('knn', 3.0))
+    name: str
+    factor: float
+    divisor: float
+
+
+def parse_rule(text: str) -> Rule:
+    """Return the rule that a text such as "knn", "knn / 4" or "0.4*knn" stands for.
+
+    >>> parse_rule("0.4*knn")
+    Rule(name='knn', factor=0.4, divisor=1.0)
     """
-    name, slash, divisor = text.partition("/")
+    found = RULE.fullmatch(text.strip())
     try:
-        number = float(divisor) if slash else 1.0
+        factor = float(found["factor"] or 1) if found else np.nan
+        divisor = float(found["divisor"] or 1) if found else np.nan
     except ValueError:
-        number = np.nan
-    if name not in RULES or not 1 / MAX_DIVISOR <= number <= MAX_DIVISOR:
+        factor = divisor = np.nan
+    least = 1 / MAX_FACTOR
+    if not (least <= factor <= MAX_FACTOR and least <= divisor <= MAX_FACTOR):
         raise ValueError(
-            f"a rule must be one of {', '.join(RULES)}, or one divided by a number, such as "
-            f"'knn/3', got {text!r}."
+            f"a rule must be one of {', '.join(RULES)}, or one multiplied or divided by a number, "
+            f"such as '0.4*knn' or 'knn/3', got {text!r}."
         )
-    return name, number
+    assert found is not None
+    return Rule(found["name"], factor, divisor)
 
 
 def choose_bandwidth(
@@ -73,7 +88,7 @@ def choose_bandwidth(
         scales = dataset.from_present(local_scales(rows, n_neighbors, n_samples, rng))
     if not isinstance(bandwidth, str):
         return float(bandwidth), scales
-    rule, divisor = parse_rule(bandwidth)
+    rule, factor, divisor = parse_rule(bandwidth)
     found = 0.0
     if rule == "knn":
         chosen = rows.draw(n_samples, rng)
@@ -86,7 +101,7 @@ def choose_bandwidth(
         found = normal_bandwidth(rows, rule)
     if not found > 0:  # each row has many copies, or all rows are equal
         found = _distinct_bandwidth(rows, n_neighbors, n_samples, rng)
-    return found * unit / divisor, scales
+    return found * unit * factor / divisor, scales
 
 
 def _distinct_bandwidth(

@@ -1,0 +1,162 @@
+#include "mode_bandwidths.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "kernel_functions.hpp"
+
+namespace modeclust {
+namespace {
+
+using Histogram = nb::ndarray<const double, nb::shape<3, -1, -1>, nb::c_contig, nb::device::cpu>;
+
+// Bins of squared distances: 32 for each power of two, from 2^-20 to 2^12 units.
+constexpr int bins_per_octave = 32, n_bins = 32 * bins_per_octave;
+constexpr std::int64_t first_bin = (1023 - 20) * bins_per_octave;
+constexpr int mantissa_shift = 52 - 5;  // five bits of the mantissa are 32 bins
+// Halvings of the logarithm of the bandwidth.
+constexpr int n_halvings = 32;
+// With a flat kernel, the number of rows jumps where a row is at its edge. Numbers of rows that
+// differ by less than this factor count as equal, and the bandwidth found is widened by it, so that
+// rounding does not decide.
+constexpr double margin = 1.0 + 1e-9;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+int bin_of(double value) {
+  const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(value));
+  return static_cast<int>(
+      std::clamp<std::int64_t>((bits >> mantissa_shift) - first_bin, 0, n_bins - 1));
+}
+
+/// Adds up rows by cluster and squared distance above that of the nearest row.
+///
+/// Returns (3, K, bins): the sums of q p, q p^2 and q p e of the rows in each bin, with the sample
+/// weight q, the precision p, and e = p |x - c|^2 - nearest >= 0, in units.
+nb::ndarray<nb::numpy, double, nb::ndim<3>> distance_histogram(const Rows& rows, Vector squared,
+                                                               Labels labels, Vector nearest,
+                                                               double unit) {
+  const std::size_t n = static_cast<std::size_t>(rows.n_rows()), K = nearest.shape(0);
+  if (squared.shape(0) != n || labels.shape(0) != n) {
+    throw nb::value_error("squared and labels must have one number for each row.");
+  }
+  for (std::size_t i = 0; i < n; i++) {
+    if (labels.data()[i] < 0 || static_cast<std::size_t>(labels.data()[i]) >= K) {
+      throw nb::value_error("labels must be numbers of clusters.");
+    }
+  }
+  const std::size_t size = K * n_bins;
+  auto* sums = new double[3 * size]();
+  nb::capsule owner(sums, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  {
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < n; i++) {
+      const auto row = static_cast<std::int64_t>(i);
+      const double q = rows.weights.weight_of(row), p = rows.weights.precision_of(row);
+      if (!(q > 0.0)) continue;
+      const auto k = static_cast<std::size_t>(labels.data()[i]);
+      const double excess = std::max(p * squared.data()[i] - nearest.data()[k], 0.0) / unit;
+      double* bin = sums + k * n_bins + bin_of(excess);
+      bin[0] += q * p;
+      bin[size] += q * p * p;
+      bin[2 * size] += q * p * excess;
+    }
+  }
+  return nb::ndarray<nb::numpy, double, nb::ndim<3>>(sums, {3, K, static_cast<std::size_t>(n_bins)},
+                                                     owner);
+}
+
+/// One bin of a cluster: rows at about the same distance.
+struct Bin {
+  double squared;         // |x - c|^2 / s^2
+  double weight, square;  // sums of q p and q p^2
+};
+
+/// (sum w)^2 / sum w^2 of the rows of a cluster at a bandwidth.
+double rows_averaged(KernelName kernel, const std::vector<Bin>& bins, double nearest,
+                     double inverse_squared_bandwidth) {
+  const double reference = has_compact_support(kernel) ? 0.0 : nearest * inverse_squared_bandwidth;
+  double sum = 0.0, squares = 0.0;
+  for (const Bin& bin : bins) {
+    const double g = relative_weight(kernel, bin.squared * inverse_squared_bandwidth, reference);
+    sum += bin.weight * g;
+    squares += bin.square * g * g;
+  }
+  return squares > 0.0 ? sum * (sum / squares) : 0.0;
+}
+
+/// 1 / bandwidth^2 between `low` and `high` at which a cluster averages the wanted number of rows;
+/// 0 if it never averages more.
+///
+/// Without local scales the number falls with the bandwidth, so the interval can be halved. With
+/// them it may rise at first, so that its last fall is searched in steps.
+double bandwidth_for_rows(KernelName kernel, const std::vector<Bin>& bins, double nearest,
+                          double low, double high, double wanted, bool scaled) {
+  const auto has_more = [&](double inverse_squared_bandwidth) {
+    return rows_averaged(kernel, bins, nearest, inverse_squared_bandwidth) > wanted * margin;
+  };
+  if (scaled) {
+    double next = high;
+    while (next > low && !has_more(next)) {
+      high = next;
+      next /= std::sqrt(2.0);
+    }
+    if (!has_more(next)) return 0.0;
+    low = next;
+  } else if (!has_more(0.0)) {
+    return 0.0;
+  }
+  for (int i = 0; i < n_halvings; i++) {
+    const double middle = std::sqrt(low) * std::sqrt(high);
+    (has_more(middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+/// The bandwidth at which each cluster averages the wanted number of rows; infinite if it has no
+/// more.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> bandwidths_for_rows(int kernel, Histogram histogram,
+                                                                Vector nearest, double unit,
+                                                                Vector wanted) {
+  const KernelName name = kernel_of(kernel);
+  const std::size_t K = histogram.shape(1), width = histogram.shape(2), size = K * width;
+  if (nearest.shape(0) != K || wanted.shape(0) != K) {
+    throw nb::value_error("nearest and wanted must have one number for each cluster.");
+  }
+  auto found = new_vector(static_cast<std::int64_t>(K));
+  std::vector<Bin> bins;
+  for (std::size_t k = 0; k < K; k++) {
+    bins.clear();
+    double total = 0.0, excess = 0.0;
+    bool scaled = false;
+    const double base = nearest.data()[k];
+    for (std::size_t b = 0; b < width; b++) {
+      const double* bin = histogram.data() + k * width + b;
+      if (!(bin[0] > 0.0)) continue;
+      bins.push_back({base + bin[2 * size] / bin[0] * unit, bin[0], bin[size]});
+      scaled |= bin[size] != bin[0];
+      total += bin[0];
+      excess += bin[2 * size] * unit;
+    }
+    found.data()[k] = infinity;
+    if (!(excess > 0.0)) continue;
+    const double low = 1e-8 * total / (excess + base * total), high = 1e8 * total / excess;
+    const double inverse =
+        bandwidth_for_rows(name, bins, base, low, high, wanted.data()[k], scaled);
+    if (inverse > 0.0) found.data()[k] = margin / std::sqrt(inverse);
+  }
+  return found;
+}
+
+}  // namespace
+
+void bind_mode_bandwidths(nb::module_& m) {
+  using nb::arg;
+  m.def("distance_histogram", &distance_histogram, arg("rows"), arg("squared"), arg("labels"),
+        arg("nearest"), arg("unit"));
+  m.def("bandwidths_for_rows", &bandwidths_for_rows, arg("kernel"), arg("histogram"),
+        arg("nearest"), arg("unit"), arg("wanted"));
+}
+
+}  // namespace modeclust

@@ -1,0 +1,191 @@
+"""The modes of given clusters, each with a bandwidth of its own.
+
+One bandwidth for all clusters averages many rows in a dense cluster and almost none in a loose one.
+So the bandwidth of a cluster is set by the number of rows that its mode averages, (sum w)^2 / sum
+w^2 with the weights w of the mode step. This number is lowered level by level, and the mode is
+followed, while the labels stay as they are.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust._core import center_moves
+from modeclust.data.dataset import Dataset
+from modeclust.data.distance_pass import HistogramPass
+from modeclust.data.mode_pass import ModePass, ModeSums
+from modeclust.solvers.kmodes import SMALLEST_BANDWIDTH, Centers, State
+
+Doubles = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+# More levels with fewer steps give purer modes than fewer levels with more steps, at the same cost.
+N_LEVELS = 12
+# The first level averages at most this share of the rows of a cluster.
+FIRST_SHARE = 0.8
+# By default, the last level averages this many times the square root of the number of rows, and at
+# least this many rows.
+ROOTS_AVERAGED = 2.0
+FEWEST_AVERAGED = 10.0
+# Mode steps at each level, and at the last one.
+LEVEL_STEPS, LAST_STEPS = 4, 24
+# A level ends when no mode moves farther than this share of the typical distance to a mode.
+SMALL_STEP = 1e-3
+# If a mode averages less than this share of the rows that it shall average in the end, it goes back
+# one level and stays there: the density has no peak in between.
+LEAST_AVERAGED = 0.5
+# By default, the mode of a smaller cluster is its mean.
+FEWEST_ROWS = 3
+
+
+class Labelled(NamedTuple):
+    """A clustering whose labels stay as they are: those of the last pass that assigned labels."""
+
+    centers: Centers  # the modes at `bandwidth`
+    bandwidth: float
+    kernel: int
+    rows_per_mode: float | None  # how many rows a mode shall average; None for the default
+    count_per_weight: float  # how many rows a sample weight of 1 stands for
+
+
+class Modes(NamedTuple):
+    """The modes at one level."""
+
+    centers: Centers
+    bandwidths: Doubles  # (K,)
+    frozen: Flags  # (K,) clusters whose modes stay where they are
+    sums: ModeSums  # of a pass at these modes and bandwidths
+    n_iter: int = 0
+    residual: float = 0.0  # the longest of the last mode steps
+    settled: bool = True
+
+    def state(self, default: float) -> State:
+        """Return the modes as a state of a path.
+
+        Its bandwidth is the median of those of the clusters; `default` if all are infinite.
+        """
+        sums = self.sums
+        finite = sorted(self.bandwidths[np.isfinite(self.bandwidths)].tolist())
+        return State(
+            bandwidth=finite[len(finite) // 2] if finite else default,
+            centers=self.centers,
+            objective=sums.mean_objective(),
+            inertia=sums.inertia,
+            counts=sums.counts,
+            nearest=sums.nearest,
+            unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
+            n_iter=self.n_iter,
+            residual=self.residual,
+            converged=self.settled,
+            stage=2,
+            rows_averaged=sums.rows_averaged(),
+            cluster_bandwidths=self.bandwidths,
+            frozen=self.frozen,
+            mass=sums.mass,
+            reference=sums.reference,
+        )
+
+
+def rows_to_average(sizes: Doubles) -> Doubles:
+    """Return how many rows the mode of a cluster averages by default.
+
+    >>> rows_to_average(np.array([2.0, 10.0, 100.0, 10_000.0]))
+    array([  2.,   8.,  20., 200.])
+    """
+    enough = np.maximum(FEWEST_AVERAGED, ROOTS_AVERAGED * np.sqrt(sizes))
+    return np.where(sizes < FEWEST_ROWS, sizes, np.minimum(FIRST_SHARE * sizes, enough))
+
+
+def follow_modes(dataset: Dataset, labelled: Labelled, done: list[State]) -> Iterator[State]:
+    """Yield the modes at each level, from most of the rows of a cluster down to few.
+
+    `done` are the states of the levels that an interrupted fit has already reached.
+    """
+    levels = Levels(dataset, labelled)
+    modes = levels.resumed(done[-1]) if done else levels.start
+    for number in range(len(done), N_LEVELS):
+        wanted = levels.wanted(number)
+        bandwidths = levels.bandwidths_for(wanted, modes)
+        if number > 0:
+            bandwidths = np.minimum(bandwidths, modes.bandwidths)
+        if True in modes.frozen:
+            bandwidths = np.where(modes.frozen, modes.bandwidths, bandwidths)
+        found = levels.climb(modes, bandwidths, number == N_LEVELS - 1)
+        failed = ~modes.frozen & (found.sums.rows_averaged() < LEAST_AVERAGED * levels.last)
+        modes = levels.back(failed, modes, found) if True in failed else found
+        yield modes.state(labelled.bandwidth)
+
+
+class Levels:
+    """The levels of `follow_modes`: how many rows each mode averages."""
+
+    def __init__(self, dataset: Dataset, labelled: Labelled) -> None:
+        self._dataset = dataset
+        self._kernel = labelled.kernel
+        n_clusters = len(labelled.centers)
+        everything = self._run(labelled.centers, np.full(n_clusters, np.inf))
+        sizes = everything.rows_averaged()
+        bandwidths = np.full(n_clusters, labelled.bandwidth)
+        sums = self._run(labelled.centers, bandwidths)
+        wanted = rows_to_average(sizes * labelled.count_per_weight)
+        if labelled.rows_per_mode is not None:
+            wanted = np.full(n_clusters, max(labelled.rows_per_mode, 1.0))
+        self.last = np.minimum(wanted / labelled.count_per_weight, sizes)
+        self._first = np.maximum(np.minimum(FIRST_SHARE * sizes, sums.rows_averaged()), self.last)
+        self._ratio = self.last / np.where(self._first > 0, self._first, 1.0)
+        # A typical squared distance to a mode.
+        self._unit = everything.inertia / everything.weight or 1.0
+        self.start = Modes(labelled.centers, bandwidths, np.zeros(n_clusters, dtype=bool), sums)
+
+    def resumed(self, state: State) -> Modes:
+        """Return the modes that an interrupted fit has reached."""
+        bandwidths, frozen = state.cluster_bandwidths, state.frozen
+        assert bandwidths is not None
+        assert frozen is not None
+        return Modes(state.centers, bandwidths, frozen, self._run(state.centers, bandwidths))
+
+    def wanted(self, number: int) -> Doubles:
+        """Return how many rows the modes shall average at a level, 0 for clusters without rows."""
+        return self._first * self._ratio ** (number / (N_LEVELS - 1))
+
+    def bandwidths_for(self, wanted: Doubles, modes: Modes) -> Doubles:
+        """Return the bandwidths at which the modes average the wanted numbers of rows."""
+        pass_ = HistogramPass(modes.centers, modes.sums.nearest_distance, self._unit)
+        return self._dataset.run(pass_).bandwidths_for(self._kernel, wanted)
+
+    def climb(self, modes: Modes, bandwidths: Doubles, is_last: bool) -> Modes:
+        """Return the modes after some mode steps at new bandwidths."""
+        centers, inverse = modes.centers, _inverse_squares(bandwidths)
+        tolerance = SMALL_STEP * self._unit**0.5
+        any_frozen = True in modes.frozen
+        n_iter, residual, settled = 0, np.inf, False
+        sums = self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, inverse))
+        while n_iter < (LAST_STEPS if is_last else LEVEL_STEPS) and not settled:
+            moved = sums.moved(centers)
+            if any_frozen:
+                moved[modes.frozen] = centers[modes.frozen]
+            n_iter += 1
+            residual, _, settled = center_moves(centers, moved, tolerance)
+            centers = moved
+            sums = self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, inverse))
+        return Modes(centers, bandwidths, modes.frozen, sums, n_iter, residual, settled)
+
+    def back(self, failed: Flags, before: Modes, after: Modes) -> Modes:
+        """Return the modes after a level, but those before it in the clusters that failed."""
+        centers = np.where(failed[:, None], before.centers, after.centers)
+        bandwidths = np.where(failed, before.bandwidths, after.bandwidths)
+        sums = self._run(centers, bandwidths)
+        return after._replace(
+            centers=centers, bandwidths=bandwidths, frozen=before.frozen | failed, sums=sums
+        )
+
+    def _run(self, centers: Centers, bandwidths: Doubles) -> ModeSums:
+        inverse = _inverse_squares(bandwidths)
+        return self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, inverse))
+
+
+def _inverse_squares(bandwidths: Doubles) -> Doubles:
+    finite = np.maximum(bandwidths, SMALLEST_BANDWIDTH)
+    return 1.0 / (finite * finite)
