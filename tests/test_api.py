@@ -18,6 +18,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8
 RETURNED = {
     "modeclust.estimators.cluster_modes.ClusterModes",
     "modeclust.estimators.scaling.Scaling",
+    "modeclust.estimators.stability.Stability",
     "modeclust.mode_tree.TreeLevel",
     "modeclust.path.PathPoint",
     "modeclust.reporting.page.Report",

@@ -142,6 +142,7 @@ CALLS: dict[str, Any] = {
     "KModes.score": of(_kmodes, "score", X=X),
     "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
     "KModes.merge_redundant": of(_kmodes, "merge_redundant", X=X),
+    "KModes.stability": of(_kmodes, "stability", X=X),
     "KModes.report": of(_kmodes, "report", X=X),
     "KModes.save": of(_kmodes, "save"),
     "LaplacianKModes": made(LaplacianKModes, n_clusters=3, bandwidth=1.0),
@@ -466,6 +467,17 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes.merge_redundant": {
         "X": KNOWN,
         "threshold": THRESHOLD,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+    },
+    "KModes.stability": {
+        "X": KNOWN,
+        "n_resamples": [
+            bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
+        ],
+        "random_state": [
+            bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
+        ],
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },

@@ -70,6 +70,11 @@ SHARE = st.sampled_from([0.0, 0.5, 0.9, 1.0])
         "KModes.score": FIT,
         "KModes.redundant_clusters": {"threshold": SHARE},
         "KModes.merge_redundant": {**without(FIT, "y"), "threshold": SHARE},
+        "KModes.stability": {
+            **without(FIT, "y"),
+            "n_resamples": st.integers(1, 2),
+            "random_state": st.one_of(st.none(), SEED),
+        },
         "KModes.save": FILE,
         "load": FILE,
     },
@@ -109,6 +114,7 @@ def kmodes_fits_together(ask, rows):
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("KModes.fit", rows, m)
     )
+    check_stability(ask("KModes.stability", rows, model), model, rows)
     if is_infinite:
         return
     pairs = ask("KModes.redundant_clusters", rows, model)
@@ -117,6 +123,19 @@ def kmodes_fits_together(ask, rows):
     merged = ask("KModes.merge_redundant", rows, model)
     assert merged.redundant_clusters(threshold) == []
     check_inside(merged.cluster_centers_, rows, start)
+
+
+def check_stability(found, model, rows):
+    """Assert that clusters with rows, and no others, have a similarity and a shift."""
+    labels, n_clusters = model.labels_[rows.present], model.n_clusters
+    has_rows = np.isin(np.arange(n_clusters), labels)
+    jaccard, shift = found
+    np.testing.assert_array_equal(np.isnan(jaccard), ~has_rows)
+    np.testing.assert_array_equal(np.isnan(shift), ~has_rows)
+    assert np.all((jaccard[has_rows] >= 0) & (jaccard[has_rows] <= 1))
+    assert np.all((shift[has_rows] >= 0) & np.isfinite(shift[has_rows]))
+    if n_clusters == 1:
+        assert jaccard == 1
 
 
 def check_iterations(model):

@@ -36,6 +36,7 @@ from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin, check_path, is_square
 from modeclust.estimators.scaling import Scaling
+from modeclust.estimators.stability import StabilityMixin
 from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
@@ -49,6 +50,7 @@ class KModes(
     ReportMixin,
     PartialFitMixin,
     RedundancyMixin,
+    StabilityMixin,
     BandwidthMixin,
     NewRowsMixin,
     ClassNamePrefixFeaturesOutMixin,

@@ -55,7 +55,7 @@ class Progress:
 
 
 class ProgressPrinter(FitObserver):
-    """Prints one line for each bandwidth."""
+    """Prints one line for each bandwidth, or for each resample."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -73,6 +73,15 @@ class ProgressPrinter(FitObserver):
             f"iterations {state.n_iter:<3d} sizes {state.counts.min()} to {state.counts.max()}"
         )
         return False
+
+    def after_resample(
+        self, number: int, n_resamples: int, jaccard: npt.NDArray[np.float64]
+    ) -> None:
+        """Print the similarity of the clusters of a resample; see `StabilityMixin`."""
+        print(
+            f"[{self._name}] resample {number} of {n_resamples}  "
+            f"jaccard {jaccard.min():.3f} to {jaccard.max():.3f}"
+        )
 
 
 class CallbackObserver(FitObserver):
