@@ -149,6 +149,7 @@ class StabilityMixin(PathEstimator):
         ) as dataset:
             centers = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
             spacing = row_spacing(dataset, centers, _seed(rng))
+        has_rows = ~np.isnan(spacing)
         modes = rescaling.to_internal(self.modes_.astype(np.float64))
         found, printer = [], ProgressPrinter(type(self).__name__)
         for number in range(1, n_resamples + 1):
@@ -159,9 +160,9 @@ class StabilityMixin(PathEstimator):
             other_modes = rescaling.to_internal(other.modes_.astype(np.float64))
             found.append(compare(overlap, modes, other_modes))
             if self.verbose:
-                printer.after_resample(number, n_resamples, found[-1].jaccard)
+                printer.after_resample(number, n_resamples, found[-1].jaccard[has_rows])
         jaccard, shift = np.mean(found, axis=0)
-        return Stability(np.where(np.isnan(spacing), np.nan, jaccard), shift / spacing)
+        return Stability(np.where(has_rows, jaccard, np.nan), shift / spacing)
 
     def _fit_resample(self, rows: Any, counts: Any, sample_scale: Any, seed: int) -> Any:
         """Return a model with the parameters of this one, fitted to rows drawn so often."""

@@ -31,12 +31,14 @@ def compare(overlap: Doubles, modes: Centers, other_modes: Centers) -> Resemblan
     """Compare each cluster with the most similar one of another clustering.
 
     `overlap` (K, K') is the weight of the rows that two clusters share. Of equally similar
-    clusters, the one with the nearest mode is taken.
+    clusters, the one with the nearest mode is taken. Other clusters without rows do not count.
     """
-    union = overlap.sum(axis=1, keepdims=True) + overlap.sum(axis=0) - overlap
+    weights, other_weights = overlap.sum(axis=1, keepdims=True), overlap.sum(axis=0)
+    union = weights + other_weights - overlap
     jaccard = overlap / np.where(union > 0, union, 1.0)
     best = jaccard.max(axis=1)
-    distances = np.where(jaccard == best[:, None], cdist(modes, other_modes), np.inf)
+    is_best = (jaccard == best[:, None]) & (other_weights > 0)
+    distances = np.where(is_best, cdist(modes, other_modes), np.inf)
     return Resemblance(best, distances.min(axis=1))
 
 
