@@ -34,12 +34,12 @@ class Stability(NamedTuple):
     jaccard : ndarray of shape (K,)
         Mean Jaccard similarity of each cluster to the most similar cluster of each resample: 1 if
         every resample has the same cluster. Clusters from 0.85 on are stable. The halves of one
-        group often have 0.7 to 0.8. Do not trust clusters below 0.6.
+        group often have 0.5 to 0.8. Do not trust clusters below 0.6.
     mode_shift : ndarray of shape (K,)
         Mean distance of each mode to the mode of that cluster, divided by the median distance
         between a row of the cluster and its nearest other row. Below 1, the mode moves less than
         the distance between neighbouring rows. With few features, where neighbouring rows are close
-        together, 2 to 4 is usual for stable clusters.
+        together, 1 to 4 is usual for stable clusters.
     """
 
     jaccard: npt.NDArray[np.float64]
@@ -68,9 +68,11 @@ class StabilityMixin(PathEstimator):
 
         .. math:: J(A, B) = |A \cap B| / |A \cup B|
 
-        over the rows that were drawn, each as often as it was drawn. A cluster that K too large has
-        split is split elsewhere in other samples, and has a low similarity. This takes as long as
-        `n_resamples` fits.
+        over the rows that were drawn, each as often as it was drawn. If K is too large, some
+        clusters are parts of one group, which other samples split elsewhere: their similarity is
+        low. So is that of whole groups that other samples split.
+
+        This takes about as long as `n_resamples` fits.
 
         Parameters
         ----------
@@ -96,20 +98,18 @@ class StabilityMixin(PathEstimator):
         Notes
         -----
         As many rows are drawn as have a positive weight, or as their sum if all weights are
-        integers. Rows are not copied: the number of times that a row was drawn is its weight.
+        integers. The fits take the number of times that a row was drawn as its weight.
 
         Each fit has the parameters of this model, with another seed. Bandwidths that are not
-        numbers are chosen again. Nothing is saved to `checkpoint`, no callbacks run, and the fits
-        do not warn: if this model converged, most of them do. If a sample has fewer distinct rows
-        than there are clusters, each of them is a cluster of its own.
+        numbers are chosen again. These fits save no checkpoint, run no callbacks, and do not warn.
+        If a sample has fewer distinct rows than clusters, each of them is a cluster of its own.
 
         If no row of a cluster is drawn, its similarity in that sample is 0, and its mode is
         compared with the nearest one. So clusters of very few rows are never stable. Both numbers
         are NaN for a cluster without rows of positive weight.
 
-        The unit of `mode_shift` is found from at most 100 random rows of each cluster, whose
-        neighbours are searched among all rows. Rows that are equal to it are no neighbours of a
-        row.
+        The unit of `mode_shift` is a median over at most 100 random rows of each cluster. Their
+        nearest rows are searched among all rows; copies of a row do not count.
 
         The same seed gives the same result for any `n_jobs`. For a Dask collection, which rows are
         drawn depends on its chunks too.
@@ -176,8 +176,8 @@ class StabilityMixin(PathEstimator):
             try:
                 return model.fit(X, sample_weight=counts, sample_scale=sample_scale)
             except ValueError:
-                distinct = _distinct_rows(rows, counts)
-                if len(distinct) >= len(self.cluster_centers_):
+                distinct = _few_distinct(rows, counts, len(self.cluster_centers_))
+                if distinct is None:
                     raise
             model.set_params(n_clusters=len(distinct), init=distinct)
             return model.fit(X, sample_weight=counts, sample_scale=sample_scale)
@@ -187,9 +187,11 @@ def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
-def _distinct_rows(rows: Any, counts: Any) -> npt.NDArray[np.float64]:
-    """Return each distinct row that was drawn."""
-    rescaling = rescaling_for(rows, 1)
-    weight = check_weights(counts, rows)
+def _few_distinct(rows: Any, counts: Any, n_clusters: int) -> npt.NDArray[np.float64] | None:
+    """Return each distinct row that was drawn, or None if there is one for each cluster."""
+    rescaling, weight = rescaling_for(rows, 1), check_weights(counts, rows)
     with open_dataset(rows, rescaling, weight=weight, n_clusters=1, n_threads=1) as dataset:
-        return np.asarray(rescaling.to_original(dataset.distinct().dense()))
+        distinct = dataset.distinct()
+    if len(distinct.weight) >= n_clusters:
+        return None
+    return np.asarray(rescaling.to_original(distinct.dense()), dtype=np.float64)
