@@ -17,8 +17,8 @@ from modeclust.cli.app import app
 API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # Results of the library, which users do not create.
 RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "ExampleData"]
-RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "ExampleData"]
-RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling", "ClusterModes", "Stability"]
+RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling"]
+RECORDS += ["ClusterModes", "Stability"]
 
 
 def public():
