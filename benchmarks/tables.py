@@ -128,7 +128,8 @@ def _losses(results):
         "Where modeclust loses",
         ["", "data", "beside", "modeclust / the other"],
         rows,
-        "Every comparison in which it took more in all turns, the worst first.",
+        "Every comparison in which it took more in all turns, the worst first; inf where the other "
+        "misses nothing.",
     )
 
 
