@@ -187,7 +187,8 @@ def default_time(results):
     )
     note = (
         "Where the time of `KModes` goes, means over the seeds. The K-means stage begins on a "
-        "sample. Passes are those over all rows; the last pass at a bandwidth, and those that find "
-        "bandwidths, belong to no iteration. All passes include those outside the stages."
+        "sample; passes are those over all rows. At each level of the modes there are two passes "
+        "more than iterations, one of which finds the bandwidths. All passes include those outside "
+        "the stages."
     )
     return "\n\n".join([fits, note, table(details_header, details)])
