@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from timing import summaries
 
 NAMES = (KMEANS, DEFAULT)
-SETS = ("digits", "iris", "wine", "USPS", "MNIST", "blobs 2", "blobs 10", "blobs 50")
-STAND_INS = {"USPS": "breast cancer", "MNIST": "blobs 5"}
+SETS = ("digits", "iris", "wine", "USPS", "MNIST", "blobs-2", "blobs-10", "blobs-50")
+STAND_INS = {"USPS": "breast cancer", "MNIST": "blobs-5"}
 SHARES, BOXES = (0.01, 0.05), (10, 100)
 CLEAN = "without"
 FAR_DISTANCES = (20, 50, 100)

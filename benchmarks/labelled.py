@@ -90,7 +90,7 @@ def _read(name):
 
 
 def _blobs(name, seed, quick):
-    n_features = int(name.removeprefix("blobs "))
+    n_features = int(name.removeprefix("blobs-"))
     n_rows = BLOB_ROWS // 5 if quick else BLOB_ROWS
     X, y = make_blobs(n_rows, n_features, centers=BLOB_CENTERS, random_state=seed)
     return Known(name, X, y, "make_blobs")
