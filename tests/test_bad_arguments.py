@@ -264,7 +264,10 @@ TO_SCALE = [
     bad(1.0, r"X must be rows of 2 features.* got shape \(\)"),
     bad([["a", "b"]], "X must hold numbers, got <U1"),
 ]
-NO_RULES = ("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7")
+NO_RULES = (
+    *("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7"),
+    *("knn*", "0*knn", "-1*knn", "nan*knn", "knn*2*3", "2*knn*3", "knn*0", "knn/2/2", "k nn"),
+)
 START_BANDWIDTH = [
     *positive("start_bandwidth"),
     bad(0.5, "start_bandwidth must be finite and greater than the target bandwidth, 1, got 0.5"),
@@ -593,6 +596,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "n_neighbors": count("n_neighbors"),
         "local": switch("local"),
         "n_samples": count("n_samples", 2),
+        "statistic": by_rule("statistic", "mode", None, 1.0),
         "sample_weight": WEIGHTS,
         "random_state": SEED,
         "n_jobs": THREADS,

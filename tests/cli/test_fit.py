@@ -48,6 +48,10 @@ def test_zero_weights_are_refused(more, here):
         (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
         (["iris", "--bandwidth", "kn"], "--bandwidth must be .* one of knn"),
+        *(
+            (["iris", f"--bandwidth={text}"], r"with a factor, such as 0.4\*knn or knn/3, got")
+            for text in ("knn/0", "knn*2*3", "-1*knn", "knn/nan")
+        ),
         (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
         (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
         (["iris", "--jobs", "0"], "--jobs must not be 0; pass -1 for all cores"),

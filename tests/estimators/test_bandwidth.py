@@ -8,17 +8,20 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity
 
 from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth
-from modeclust.solvers.bandwidth import RULES
+from modeclust.solvers.bandwidth import RULES, average
 
+STATISTICS = {"mean": np.mean, "median": np.median}
 rules = pytest.mark.parametrize("rule", RULES)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 10, 30])
 @pytest.mark.parametrize("n_features", [1, 3, 40])
-def test_knn_is_the_mean_distance_to_the_kth_other_row(rng, n_neighbors, n_features):
+def test_knn_is_the_average_distance_to_the_kth_other_row(rng, n_neighbors, n_features):
     X = rng.normal(size=(150, n_features))
-    expected = reference.knn_bandwidth(X, n_neighbors)
-    assert estimate_bandwidth(X, n_neighbors=n_neighbors) == pytest.approx(expected, rel=1e-10)
+    for statistic, function in STATISTICS.items():
+        expected = reference.knn_bandwidth(X, n_neighbors, function)
+        found = estimate_bandwidth(X, n_neighbors=n_neighbors, statistic=statistic)
+        assert found == pytest.approx(expected, rel=1e-10)
 
 
 def test_knn_by_hand():
@@ -26,6 +29,49 @@ def test_knn_by_hand():
     assert estimate_bandwidth(X, n_neighbors=1) == pytest.approx((1 + 1 + 2) / 3)
     # There are only two other rows.
     assert estimate_bandwidth(X, n_neighbors=10) == pytest.approx((3 + 2 + 3) / 3)
+
+
+def test_the_median_by_hand():
+    X = np.array([[0.0], [1.0], [3.0], [100.0]])  # the nearest are at 1, 1, 2, 97
+    assert estimate_bandwidth(X, n_neighbors=1, statistic="median") == 1.5
+    # The weight of the last row is most of the weight, and the copies are neighbours at 0.
+    found = estimate_bandwidth(X, n_neighbors=1, statistic="median", sample_weight=[1, 1, 1, 0.5])
+    assert found == 1
+    found = estimate_bandwidth(X, n_neighbors=1, statistic="median", sample_weight=[1, 1, 1, 0])
+    assert found == 1
+    found = estimate_bandwidth(X, n_neighbors=2, statistic="median", sample_weight=[1, 1, 1, 2])
+    assert found == 3  # at 3, 2, 3, 97, 97
+
+
+@pytest.mark.parametrize("weights", [[0.1] * 4, [0.1 / 3] * 4, [7.0] * 4, [1e-300] * 4])
+def test_the_median_of_equal_weights_is_numpys(weights):
+    assert average(np.array([4.0, 1.0, 2.0, 8.0]), np.array(weights), "median") == 3
+
+
+def test_outliers_hardly_change_the_median(rng):
+    X = rng.normal(size=(1000, 2))
+    outliers = rng.uniform(-1, 1, size=(20, 2)) * 1000
+    spoiled = np.concatenate([X, outliers])
+    clean = estimate_bandwidth(X, statistic="median")
+    assert estimate_bandwidth(spoiled, statistic="median") == pytest.approx(clean, rel=0.05)
+    assert estimate_bandwidth(spoiled) > 10 * estimate_bandwidth(X)
+    local = estimate_bandwidth(X, local=True)
+    for statistic in STATISTICS:  # each row has the distance to its own neighbour
+        found = estimate_bandwidth(spoiled, local=True, statistic=statistic)[:1000]
+        np.testing.assert_allclose(found, local, rtol=0.7)
+        assert np.median(found / local) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "knn"])
+def test_only_knn_has_a_median(rule):
+    with pytest.raises(ValueError, match=f"needs rule='knn', got rule='{rule}'.*leave out"):
+        estimate_bandwidth(np.eye(4), rule, statistic="median")
+
+
+def test_the_median_where_most_rows_are_repeated():
+    X = np.concatenate([np.zeros((60, 1)), np.arange(1.0, 21.0)[:, None]])
+    # Most distances are 0, so the distinct rows count: 21 rows, one apart.
+    assert estimate_bandwidth(X, n_neighbors=1, statistic="median") == 1
 
 
 def test_normal_reference_rules_are_scipys_in_one_dimension(rng):
@@ -69,6 +115,13 @@ def test_integer_weights_are_repeated_rows(rng, rule):
     order = rng.permutation(80)
     weighted = estimate_bandwidth(X[order], rule, sample_weight=weight[order])
     assert weighted == pytest.approx(repeated, rel=1e-9)
+    if rule == "knn":
+        for local in (False, True):
+            options = {"statistic": "median", "local": local}
+            repeated = estimate_bandwidth(np.repeat(X, weight, axis=0), **options)
+            weighted = estimate_bandwidth(X, sample_weight=weight, **options)
+            weighted = np.repeat(weighted, weight) if local else weighted
+            np.testing.assert_allclose(weighted, repeated, rtol=1e-9)
 
 
 @rules
@@ -168,7 +221,8 @@ def test_csr_with_an_offset(rng):
 
 def test_the_estimator_samples_the_same_rows_as_the_function(rng):
     X = rng.normal(size=(8000, 2))
-    model = KModes(2, n_init=1, n_bandwidths=1, max_iter=1000, random_state=0).fit(X)
+    model = KModes(2, bandwidth="knn", n_init=1, n_bandwidths=1, max_iter=1000, random_state=0)
+    model.fit(X)
     assert model.bandwidth_ == estimate_bandwidth(X, random_state=0)
 
 
@@ -177,7 +231,8 @@ def test_the_estimator_samples_the_same_rows_as_the_function(rng):
 def test_a_fraction_of_a_rule_is_its_result_divided_by_a_number(rule, adaptive):
     X = load_iris().data
     whole = estimate_bandwidth(X, rule)
-    for text, divisor in [(f"{rule}/3", 3), (f"{rule}/0.5", 0.5), (f"{rule}/1", 1)]:
+    fractions = [(f"{rule}/3", 3), (f" {rule} / 0.5 ", 0.5), (f"2 * {rule}", 0.5)]
+    for text, divisor in [*fractions, (f"{rule}*0.5", 2), (f"{rule} * 2/4", 2)]:
         options = {"n_init": 1, "n_bandwidths": 3, "random_state": 0, "adaptive": adaptive}
         by_part = KModes(3, bandwidth=text, **options).fit(X)
         by_number = KModes(3, bandwidth=whole / divisor, **options).fit(X)

@@ -507,6 +507,14 @@ def laplacian_kmodes_fits_together(ask, rows):
     )
 
 
+# Only "knn" averages distances.
+STATISTIC = st.sampled_from(["mean", "median"]).map(
+    lambda wanted: OfRows(
+        f"{wanted} of knn", lambda _, found: wanted if found["rule"] == "knn" else "mean"
+    )
+)
+
+
 @holds_for(
     {
         "estimate_bandwidth": {
@@ -515,6 +523,7 @@ def laplacian_kmodes_fits_together(ask, rows):
             "rule": RULE,
             "n_neighbors": st.integers(1, 40),
             "n_samples": st.sampled_from([30, 5000]),
+            "statistic": STATISTIC,
             "random_state": SEED,
             "n_jobs": THREADS,
         }
@@ -551,6 +560,7 @@ def bandwidths_scale_with_the_rows(ask, rows, exponent, seed):
             "rule": RULE,
             "n_neighbors": st.integers(1, 12),
             "n_samples": st.integers(2, 250),
+            "statistic": STATISTIC,
             "local": st.booleans(),
             "random_state": SEED,
         }
@@ -562,7 +572,12 @@ def bandwidths_of_samples_are_those_of_rows(ask, rows):
     found = ask("estimate_bandwidth", rows)
     np.testing.assert_array_equal(found, ask("estimate_bandwidth", rows))
     every = estimate_bandwidth(
-        rows.X, given["rule"], given["n_neighbors"], local=given["local"], random_state=0
+        rows.X,
+        given["rule"],
+        given["n_neighbors"],
+        local=given["local"],
+        statistic=given["statistic"],
+        random_state=0,
     )
     if given["n_samples"] >= len(rows.dense):
         np.testing.assert_array_equal(found, every)

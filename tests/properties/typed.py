@@ -110,7 +110,7 @@ TEXT = {
     ),
 }
 EXCLUDE = st.sampled_from([None, "left out"])
-PARTS = ("knn/3", "scott/0.5")
+PARTS = ("knn/3", "scott/0.5", "2 * knn", "knn*0.5")
 JOB = {
     "data": DATA,
     **TEXT,

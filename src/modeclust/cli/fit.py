@@ -142,8 +142,8 @@ def parse_bandwidth(text: str) -> float | str:
         if (bandwidth := float(text)) > 0:
             return bandwidth
     raise ValueError(
-        f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a fraction such as "
-        f"knn/3, got {text!r}."
+        f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or one of these rules "
+        f"with a factor, such as 0.4*knn or knn/3, got {text!r}."
     )
 
 

@@ -116,8 +116,8 @@ class FitOptions(NamedTuple):
             metavar="NUMBER|RULE",
             autocompletion=complete_bandwidth,
             help="Target bandwidth: a number; a rule (knn, silverman, scott, likelihood); a "
-            "fraction of a rule, e.g. knn/3; or inf for K-means. With --standardize, a number "
-            "refers to the scaled columns.",
+            "rule with a factor, e.g. 0.4*knn or knn/3; or inf for K-means. With --standardize, a "
+            "number refers to the scaled columns.",
         ),
     ] = "knn"
     kernel: Annotated[

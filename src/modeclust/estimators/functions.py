@@ -32,7 +32,7 @@ from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.kernels import KERNELS
 from modeclust.mode_tree import ModeTree, TreeLevel
 from modeclust.path import Path
-from modeclust.solvers.bandwidth import N_SAMPLES, RULES, choose_bandwidth
+from modeclust.solvers.bandwidth import N_SAMPLES, RULES, average, choose_bandwidth
 from modeclust.solvers.kmeans import lower_inertia, restart_kmeans
 from modeclust.solvers.mean_shift import ModesAtBandwidth, merge_modes
 from modeclust.solvers.options import SolverOptions
@@ -146,6 +146,7 @@ def estimate_bandwidth(
     local: Literal[False] = ...,
     n_samples: int = ...,
     *,
+    statistic: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -160,6 +161,7 @@ def estimate_bandwidth(
     *,
     local: Literal[True],
     n_samples: int = ...,
+    statistic: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -174,6 +176,7 @@ def estimate_bandwidth(
     local: bool = ...,
     n_samples: int = ...,
     *,
+    statistic: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -186,6 +189,7 @@ def estimate_bandwidth(
         "n_neighbors": [COUNT],
         "local": ["boolean"],
         "n_samples": [Interval(Integral, 2, None, closed="left")],
+        "statistic": [StrOptions({"mean", "median"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     },
@@ -198,13 +202,14 @@ def estimate_bandwidth(
     local: bool = False,
     n_samples: int = N_SAMPLES,
     *,
+    statistic: str = "mean",
     sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float | Doubles:
     """Estimate a bandwidth from the data.
 
-    - "knn": the mean distance of a row to its `n_neighbors`-th nearest other row.
+    - "knn": the mean, or median, distance of a row to its `n_neighbors`-th nearest other row.
     - "scott": s N^(-1/(D+4)), where s^2 is the variance averaged over the features.
     - "silverman": s (4 / ((D+2) N))^(1/(D+4)).
     - "likelihood": the bandwidth of the gaussian kernel density with the highest leave-one-out
@@ -222,10 +227,16 @@ def estimate_bandwidth(
         farthest of them.
     local : bool, default=False
         Whether to return one bandwidth for each row: the result of the rule times the distance of
-        the row to its neighbour, divided by the mean of these distances.
+        the row to its neighbour, divided by the mean, or median, of these distances.
     n_samples : int, default=5000
         With more rows than this, "knn" averages over this many rows, drawn at random, each with its
         neighbours among all rows. With `local`, neighbours are searched among this many rows.
+    statistic : {"mean", "median"}, default="mean"
+        How "knn" averages the distances of the rows. A few outliers far from all other rows
+        increase the mean as much as they are far: take the median if there may be any, as in
+        data that nobody has cleaned. Take the mean if rows in thin regions should count: if
+        clusters differ in density, the median is about the distance in the densest ones. The
+        other rules do not average distances: with them, "median" is an error.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. Integer weights are equivalent to repeated rows. Other weights only
         change the averages. Rows of weight 0 are left out.
@@ -248,8 +259,22 @@ def estimate_bandwidth(
     0.558
     >>> estimate_bandwidth(X, local=True).shape
     (150,)
+
+    Outliers hardly change the median:
+
+    >>> import numpy as np
+    >>> spoiled = np.concatenate([X, [[1000, 0, 0, 0], [0, 1000, 0, 0]]])
+    >>> round(estimate_bandwidth(spoiled), 3)
+    13.636
+    >>> [round(estimate_bandwidth(rows, statistic="median"), 3) for rows in (X, spoiled)]
+    [0.52, 0.52]
     """
     check_n_jobs(n_jobs)
+    if statistic == "median" and rule != "knn":
+        raise ValueError(
+            f"statistic='median' needs rule='knn', got rule={rule!r}, which does not average "
+            "distances; leave out `statistic`."
+        )
     X = check_rows(X, min_rows=2)
     weight = check_weights(sample_weight, X)
     rescaling = Rescaling.of(X)
@@ -261,9 +286,15 @@ def estimate_bandwidth(
             unit=rescaling.scale,
             n_neighbors=n_neighbors,
             n_samples=n_samples,
+            statistic=statistic,
             random_state=random_state,
         )
-    return bandwidth if scales is None else bandwidth * scales
+    if scales is None:
+        return bandwidth
+    if statistic == "median":  # the scales are relative to their mean
+        present = np.ones(len(scales)) if weight is None else weight
+        bandwidth /= average(scales, present, statistic)
+    return bandwidth * scales
 
 
 @validate_params(

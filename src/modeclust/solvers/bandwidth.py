@@ -24,7 +24,8 @@ N_SAMPLES = 5000
 # The result of a rule can be multiplied or divided by a number up to this, and by its inverse.
 MAX_FACTOR = 1e6
 RULE = re.compile(
-    rf"((?P<factor>\S+)\s*\*\s*)?(?P<name>{'|'.join(RULES)})(\s*/\s*(?P<divisor>\S+))?"
+    rf"((?P<factor>[^\s*/]+)\s*\*\s*)?(?P<name>{'|'.join(RULES)})"
+    r"(?(factor)|(\s*\*\s*(?P<factor_after>[^\s*/]+))?)(\s*/\s*(?P<divisor>[^\s*/]+))?"
 )
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
@@ -44,12 +45,14 @@ class Rule(NamedTuple):
 def parse_rule(text: str) -> Rule:
     """Return the rule that a text such as "knn", "knn / 4" or "0.4*knn" stands for.
 
+    The factor can also follow the rule, as in "knn*0.4".
+
     >>> parse_rule("0.4*knn")
     Rule(name='knn', factor=0.4, divisor=1.0)
     """
     found = RULE.fullmatch(text.strip())
     try:
-        factor = float(found["factor"] or 1) if found else np.nan
+        factor = float(found["factor"] or found["factor_after"] or 1) if found else np.nan
         divisor = float(found["divisor"] or 1) if found else np.nan
     except ValueError:
         factor = divisor = np.nan
@@ -71,6 +74,7 @@ def choose_bandwidth(
     unit: float = 1.0,
     n_neighbors: int = 10,
     n_samples: int = N_SAMPLES,
+    statistic: str = "mean",
     random_state: Any = None,
 ) -> tuple[float, Any]:
     """Return the bandwidth, given or chosen by a rule, and a column of local scales if `local`.
@@ -93,26 +97,46 @@ def choose_bandwidth(
     if rule == "knn":
         chosen = rows.draw(n_samples, rng)
         distances = neighbor_distances(rows, chosen, n_neighbors)
-        found = float(np.average(distances, weights=rows.weights_at(chosen)))
+        found = average(distances, rows.weights_at(chosen), statistic)
     elif rule == "likelihood":
         sample = rows.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
         found = likelihood_bandwidth(sample, rows.n_present)
     else:
         found = normal_bandwidth(rows, rule)
     if not found > 0:  # each row has many copies, or all rows are equal
-        found = _distinct_bandwidth(rows, n_neighbors, n_samples, rng)
+        found = _distinct_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
     return found * unit * factor / divisor, scales
 
 
+def average(values: Doubles, weights: Doubles, statistic: str) -> float:
+    """Return the weighted mean or median; an integer weight is equivalent to repeating the value.
+
+    >>> average(np.array([1.0, 2.0, 9.0]), np.array([1.0, 2.0, 1.0]), "median")
+    2.0
+    """
+    if statistic == "mean":
+        return float(np.average(values, weights=weights))
+    order = np.argsort(values)
+    below = np.cumsum(weights[order])
+    # If half of the weight is below a value, up to rounding, the median is halfway to the next.
+    half = below[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12])
+    return float(values[order[np.searchsorted(below, half)]].mean())
+
+
 def _distinct_bandwidth(
-    dataset: Dataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+    dataset: Dataset,
+    n_neighbors: int,
+    n_samples: int,
+    statistic: str,
+    rng: np.random.RandomState,
 ) -> float:
     """Return the result of "knn" for the distinct rows, or 1 if there is only one."""
     distinct = dataset.distinct()
     if len(distinct.weight) == 1:
         return 1.0
     with MemoryDataset(distinct.X) as rows:
-        return float(np.mean(neighbor_distances(rows, rows.draw(n_samples, rng), n_neighbors)))
+        distances = neighbor_distances(rows, rows.draw(n_samples, rng), n_neighbors)
+        return average(distances, np.ones(len(distances)), statistic)
 
 
 @dataclass
