@@ -1,13 +1,17 @@
+import warnings
+
 import numpy as np
 import pytest
 import reference
 from scipy import sparse
 from scipy.stats import gaussian_kde
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity
 
 from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth
+from modeclust.data.memory import MemoryDataset
 from modeclust.solvers.bandwidth import RULES, average
 
 STATISTICS = {"mean": np.mean, "median": np.median}
@@ -34,7 +38,7 @@ def test_knn_by_hand():
 def test_the_median_by_hand():
     X = np.array([[0.0], [1.0], [3.0], [100.0]])  # the nearest are at 1, 1, 2, 97
     assert estimate_bandwidth(X, n_neighbors=1, statistic="median") == 1.5
-    # The weight of the last row is most of the weight, and the copies are neighbours at 0.
+    # Half of the weight, 1.75, is reached by the two rows at 1.
     found = estimate_bandwidth(X, n_neighbors=1, statistic="median", sample_weight=[1, 1, 1, 0.5])
     assert found == 1
     found = estimate_bandwidth(X, n_neighbors=1, statistic="median", sample_weight=[1, 1, 1, 0])
@@ -156,6 +160,61 @@ def test_local_scales_are_positive_where_rows_repeat():
     local = estimate_bandwidth(X, local=True)
     assert local.min() > 0
     assert local[0] == local[local > 0].min()
+
+
+def few_queries(monkeypatch):
+    """Let few rows of a sample have their neighbours among all rows, as on large data."""
+    monkeypatch.setattr("modeclust.solvers.bandwidth.NUMBERS_PER_ROW", 0)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_the_ratio_estimate_is_near_the_exact_result(rng, monkeypatch, statistic):
+    few_queries(monkeypatch)
+    blobs, _ = make_blobs(9000, 2, centers=5, random_state=0)
+    digits = rng.normal(size=(9000, 60))
+    for X in (blobs, digits, sparse.csr_array(digits * (digits > 1))):
+        exact = estimate_bandwidth(X, statistic=statistic, n_samples=9000)
+        found = estimate_bandwidth(X, statistic=statistic, random_state=0)
+        assert exact != found == pytest.approx(exact, rel=0.1)
+
+
+def test_the_ratio_estimate_by_its_formula(rng, monkeypatch):
+    few_queries(monkeypatch)
+    X = rng.normal(size=(900, 2))
+    state = np.random.RandomState(0)
+    with MemoryDataset(X) as dataset:
+        chosen = dataset.draw(400, state)
+    few = np.sort(state.permutation(400)[:10])
+    in_sample = np.sqrt(reference.squared_distances(X[chosen], X[chosen]))
+    near = np.sort(in_sample, axis=1)[:, 10]
+    exact = np.sort(np.sqrt(reference.squared_distances(X[chosen[few]], X)), axis=1)[:, 10]
+    for statistic, function in STATISTICS.items():
+        found = estimate_bandwidth(X, n_samples=400, statistic=statistic, random_state=0)
+        expected = function(near) * function(exact) / function(near[few])
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_ratio_estimate_of_every_dataset_is_the_same(rng, monkeypatch, tmp_path):
+    da = pytest.importorskip("dask.array")
+    few_queries(monkeypatch)
+    monkeypatch.setattr("modeclust.data.memory.NUMBERS_AT_ONCE", 5000)
+    X = rng.normal(size=(7000, 3)).astype(np.float32).astype(np.float64)
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    weight = rng.integers(0, 3, size=7000).astype(float)
+    for told in ({}, {"sample_weight": weight}):
+        expected = estimate_bandwidth(X, random_state=0, **told)
+        for rows in (mapped, X.astype(np.float32), sparse.csr_array(X)):
+            found = estimate_bandwidth(rows, random_state=0, **told)
+            assert found == pytest.approx(expected, rel=1e-5)
+        for n_jobs in (1, 3):
+            assert estimate_bandwidth(X, random_state=0, n_jobs=n_jobs, **told) == expected
+        model = KModes(2, bandwidth="knn", n_init=1, n_bandwidths=1, random_state=0, max_iter=1)
+        chunks = {name: da.from_array(value, chunks=2000) for name, value in told.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(da.from_array(X, chunks=(1500, 3)), **chunks)
+        assert model.bandwidth_ == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_sample_of_rows_stands_for_many(rng):

@@ -99,7 +99,7 @@ class MemoryDataset:
     @property
     def n_present(self) -> int:
         """The number of rows of positive weight."""
-        return len(self._present())
+        return int(np.count_nonzero(self.weight)) if self.weight.size else self.n_rows
 
     @property
     def n_counted(self) -> float:
@@ -145,12 +145,11 @@ class MemoryDataset:
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
         """Draw rows of positive weight without replacement; return the indices of all if fewer."""
-        present = self._present()
-        if n_rows >= len(present):
-            return present
+        if n_rows >= self.n_present:
+            return self._present()
         # This takes memory only for the rows that are drawn.
-        drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
-        return np.asarray(present[np.sort(drawn)])
+        drawn = np.sort(sample_without_replacement(self.n_present, n_rows, random_state=rng))
+        return np.asarray(self._present()[drawn] if self.weight.size else drawn)
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
         """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""

@@ -229,13 +229,15 @@ def estimate_bandwidth(
         Whether to return one bandwidth for each row: the result of the rule times the distance of
         the row to its neighbour, divided by the mean, or median, of these distances.
     n_samples : int, default=5000
-        With more rows than this, "knn" averages over this many rows, drawn at random, each with its
-        neighbours among all rows. With `local`, neighbours are searched among this many rows.
+        With more rows than this, a random sample of this size is used. "knn" averages distances
+        in the sample, and corrects them by the exact distances of some of its rows, at least a
+        40th. With `local`, the scales of the rows come
+        from their neighbours in a sample.
     statistic : {"mean", "median"}, default="mean"
         How "knn" averages the distances of the rows. A few outliers far from all other rows
         increase the mean as much as they are far: take the median if there may be any, as in
-        data that nobody has cleaned. Take the mean if rows in thin regions should count: if
-        clusters differ in density, the median is about the distance in the densest ones. The
+        data that nobody has cleaned. Take the mean if thin regions should count: a region
+        with few of the rows hardly changes the median, however thin it is. The
         other rules do not average distances: with them, "median" is an error.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. Integer weights are equivalent to repeated rows. Other weights only
@@ -294,7 +296,7 @@ def estimate_bandwidth(
     if statistic == "median":  # the scales are relative to their mean
         present = np.ones(len(scales)) if weight is None else weight
         bandwidth /= average(scales, present, statistic)
-    return bandwidth * scales
+    return np.asarray(bandwidth * scales)
 
 
 @validate_params(

@@ -15,12 +15,19 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
 from modeclust.data.sample import Sample
 from modeclust.solvers.kmeans import mean_variance
-from modeclust.solvers.neighbors import nearest_rows, row_distances
+from modeclust.solvers.neighbors import nearest_dense_rows, nearest_rows, row_distances
 
 RULES = ("knn", "silverman", "scott", "likelihood")
-# Neighbour distances are averaged over at most this many rows. Their neighbours are searched among
-# all rows.
+# With more rows than this, a sample of them is used.
 N_SAMPLES = 5000
+# With more features than this, distances hardly differ, and a fifth of the sample is enough.
+MANY_FEATURES = 50
+# Neighbours are searched among all rows for at least one of so many rows of the sample, and for
+# more while this many numbers are read for each row of the sample.
+ROWS_PER_QUERY = 40
+NUMBERS_PER_ROW = 100_000
+# CSR rows are searched by threads if there are more pairs of rows and queries than this.
+MIN_PAIRS_FOR_THREADS = 2**24
 # The result of a rule can be multiplied or divided by a number up to this, and by its inverse.
 MAX_FACTOR = 1e6
 RULE = re.compile(
@@ -95,9 +102,7 @@ def choose_bandwidth(
     rule, factor, divisor = parse_rule(bandwidth)
     found = 0.0
     if rule == "knn":
-        chosen = rows.draw(n_samples, rng)
-        distances = neighbor_distances(rows, chosen, n_neighbors)
-        found = average(distances, rows.weights_at(chosen), statistic)
+        found = neighbor_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
     elif rule == "likelihood":
         sample = rows.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
         found = likelihood_bandwidth(sample, rows.n_present)
@@ -123,6 +128,40 @@ def average(values: Doubles, weights: Doubles, statistic: str) -> float:
     return float(values[order[np.searchsorted(below, half)]].mean())
 
 
+def neighbor_bandwidth(
+    dataset: Dataset,
+    n_neighbors: int,
+    n_samples: int,
+    statistic: str,
+    rng: np.random.RandomState,
+) -> float:
+    """Return the average distance of the rows to their `n_neighbors`-th nearest other row.
+
+    With more than `n_samples` rows, it is a ratio estimate from two samples. Neighbours in a sample
+    are fast to find, but farther than among all rows. How much farther, on average, is measured on
+    a few rows of the sample: average(sample) * average(few, all rows) / average(few, sample).
+    """
+    if dataset.n_present <= n_samples:
+        chosen = dataset.draw(n_samples, rng)
+        distances = neighbor_distances(dataset, chosen, n_neighbors)
+        return average(distances, dataset.weights_at(chosen), statistic)
+    affordable = NUMBERS_PER_ROW * n_samples // (dataset.n_present * dataset.n_features)
+    n_few = max(n_samples // ROWS_PER_QUERY, affordable, 2)
+    if dataset.n_features > MANY_FEATURES:
+        n_samples = max(n_samples // 5, 2)
+    chosen = dataset.draw(n_samples, rng)
+    few = np.sort(rng.permutation(len(chosen))[:n_few])
+    sample = dataset.take(chosen)
+    weight = sample.weight if dataset.weights_are_counts else None
+    with MemoryDataset(sample.X, weight=weight, n_jobs=1) as rows:
+        near = neighbor_distances(rows, np.arange(len(chosen)), n_neighbors)
+    exact = average(
+        neighbor_distances(dataset, chosen[few], n_neighbors), sample.weight[few], statistic
+    )
+    of_few = average(near[few], sample.weight[few], statistic)
+    return exact * average(near, sample.weight, statistic) / of_few if of_few > 0 else exact
+
+
 def _distinct_bandwidth(
     dataset: Dataset,
     n_neighbors: int,
@@ -135,8 +174,7 @@ def _distinct_bandwidth(
     if len(distinct.weight) == 1:
         return 1.0
     with MemoryDataset(distinct.X) as rows:
-        distances = neighbor_distances(rows, rows.draw(n_samples, rng), n_neighbors)
-        return average(distances, np.ones(len(distances)), statistic)
+        return neighbor_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
 
 
 @dataclass
@@ -165,7 +203,13 @@ def _nearest_in(part: Part, queries: Any, n_wanted: int) -> NearestRows:
         nothing = np.empty((n_queries, 0))
         return NearestRows(nothing, nothing, nothing.astype(np.int64))
     n_found = min(n_wanted, len(part.indices))
-    distances, nearest = nearest_rows(part.X, queries, n_found, part.n_jobs)
+    if is_sparse(part.X):
+        # For few pairs, starting threads takes longer than the search.
+        n_pairs = part.X.shape[0] * sum(rows.shape[0] for rows in queries)
+        n_jobs = part.n_jobs if n_pairs > MIN_PAIRS_FOR_THREADS else 1
+        distances, nearest = nearest_rows(part.X, queries, n_found, n_jobs)
+    else:
+        distances, nearest = nearest_dense_rows(part.X, queries, n_found, part.n_jobs)
     return NearestRows(distances, part.counts[nearest], part.indices[nearest])
 
 
