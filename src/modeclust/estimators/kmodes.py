@@ -106,13 +106,14 @@ class KModes(
         used with ``bandwidth="auto"``.
     path_iter : int, default=10
         Maximum number of iterations at each intermediate bandwidth, and for each batch of
-        `partial_fit`.
+        `partial_fit`. With ``bandwidth="auto"``, intermediate bandwidths have at most 3.
     max_iter : int, default=300
         Maximum number of iterations at the target bandwidth, and of each K-means run.
     mean_shift_iter : int, default=1
         Number of mode steps between two assignments.
     tol : float, default=1e-4
         The fit has converged if no label changes and no mode moves by more than `tol` bandwidths.
+        With ``bandwidth="auto"``, labels may change, and centers move by 10 `tol` bandwidths.
         K-means runs stop by the rule of scikit-learn with the same `tol`.
     half_life : float, default=np.inf
         For `partial_fit`: the weight of a row is halved after this many more rows, or after rows
@@ -219,8 +220,8 @@ class KModes(
     >>> model = KModes(n_clusters=10, random_state=0).fit(X)
     >>> model.modes_.shape
     (10, 64)
-    >>> len(model.path_)  # K-means, 8 bandwidths, 12 levels of rows averaged
-    21
+    >>> len(model.path_)  # K-means, 8 bandwidths for labels, 8 levels of rows averaged
+    17
     """
 
     _saved_types = (Path, SufficientStatistics, Scaling)

@@ -173,25 +173,8 @@ class StabilityMixin(PathEstimator):
         with warnings.catch_warnings():
             for category in (ConvergenceWarning, EmptyClusterWarning, EmptySupportWarning):
                 warnings.simplefilter("ignore", category)
-            try:
-                return model.fit(X, sample_weight=counts, sample_scale=sample_scale)
-            except ValueError:
-                distinct = _few_distinct(rows, counts, len(self.cluster_centers_))
-                if distinct is None:
-                    raise
-            model.set_params(n_clusters=len(distinct), init=distinct)
             return model.fit(X, sample_weight=counts, sample_scale=sample_scale)
 
 
 def _seed(rng: np.random.RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
-
-
-def _few_distinct(rows: Any, counts: Any, n_clusters: int) -> npt.NDArray[np.float64] | None:
-    """Return each distinct row that was drawn, or None if there is one for each cluster."""
-    rescaling, weight = rescaling_for(rows, 1), check_weights(counts, rows)
-    with open_dataset(rows, rescaling, weight=weight, n_clusters=1, n_threads=1) as dataset:
-        distinct = dataset.distinct()
-    if len(distinct.weight) >= n_clusters:
-        return None
-    return np.asarray(rescaling.to_original(distinct.dense()), dtype=np.float64)
