@@ -199,10 +199,10 @@ class Record:
         if state.stage < 2:
             self.labelled, self.n_labelled = state, len(self.states)
         if self.store_labels:
-            labels = state.labels
-            if labels is None:
-                is_frozen = state.stage == 2
-                labels = self.labels[-1] if is_frozen else self.problem.dataset.labels()
+            if state.stage == 2 and self.labels:  # frozen labels
+                self.labels.append(self.labels[-1])
+                return
+            labels = self.problem.dataset.labels() if state.labels is None else state.labels
             self.labels.append(labels.astype(self.label_dtype))
 
     def add_means(self, means: State) -> None:
