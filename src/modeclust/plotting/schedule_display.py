@@ -284,8 +284,7 @@ def _step_names(path: Path) -> list[str] | None:
     is_own = has_own_bandwidths(path)
     if path.rows_averaged is None or not is_own.any():
         return None
-    medians = np.median(path.rows_averaged, axis=1)
     return [
-        count_rows(median) if own else _bandwidth_name(bandwidth)
-        for own, median, bandwidth in zip(is_own, medians, path.bandwidths, strict=True)
+        count_rows(float(np.median(rows[rows > 0]))) if own else _bandwidth_name(bandwidth)
+        for own, rows, bandwidth in zip(is_own, path.rows_averaged, path.bandwidths, strict=True)
     ]
