@@ -805,8 +805,12 @@ JOB = {
         ("151", "--clusters=151 is more than the number of rows, 150; lower --clusters"),
     ],
     "bandwidth": [
-        (value, f"--bandwidth must be a number > 0, inf, one of knn, .* got '{value}'")
-        for value in ("0", "-1", "nan", "wide", "knn/", "knn/0")
+        (value, f"--bandwidth must be auto, a number > 0, inf, one of knn, .* got '{value}'")
+        for value in ("0", "-1", "nan", "wide", "knn/", "knn/0", "auto/2")
+    ],
+    "rows_per_mode": [
+        (value, f"--rows-per-mode must be auto, a number >= 1, or inf, got '{value}'")
+        for value in ("0.5", "-1", "nan", "few")
     ],
     "kernel": [("triangle", "'--kernel': .*'triangle' is not one of 'gaussian', ")],
     "columns": [
@@ -827,7 +831,10 @@ JOB = {
         ("8x8", "--image 8x8 needs 64 columns, got 4"),
     ],
     "n_bandwidths": [("0", "'--n-bandwidths': .*1"), ("x", "'--n-bandwidths': .*integer")],
-    "n_init": [("0", "'--n-init': .*1"), ("x", "'--n-init': .*integer")],
+    "n_init": [
+        (value, f"--n-init must be auto or an integer > 0, got '{value}'")
+        for value in ("0", "x", "1.5")
+    ],
     "seed": [
         ("-1", "'--seed': .*0"),
         (str(2**32), "'--seed': .*4294967295"),
