@@ -136,6 +136,16 @@ def test_rows_averaged_have_a_panel():
     assert without.averaged_lines_ == []
 
 
+def test_a_cluster_without_rows_averages_none():
+    averaged = two_stages().rows_averaged
+    averaged[:, 1] = 0.0
+    display = ScheduleDisplay.from_path(replace(two_stages(), rows_averaged=averaged))
+    display.figure_.canvas.draw()
+    assert np.isnan(display.averaged_lines_[1].get_ydata()).all()
+    assert display.step_names[-1] == "24 rows"
+    assert display.axes_[2].get_ylim()[0] > 10
+
+
 def test_frozen_labels_at_one_bandwidth_keep_the_log_axis(blobs):
     options = {"bandwidth": 0.5, "n_bandwidths": 4, "random_state": 0}
     model = KModes(3, reassign=False, **options).fit(blobs)

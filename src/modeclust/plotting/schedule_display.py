@@ -190,8 +190,7 @@ class ScheduleDisplay:
 
         self.averaged_lines_: list[Any] = []
         for panel in averaged:
-            self.averaged_lines_ = _draw_clusters(panel, x, self.rows_averaged)
-            self._draw_averaged_axis(panel)
+            self._draw_averaged(panel, x)
 
         self.changed_line_ = None
         if self.changed is None:
@@ -207,13 +206,14 @@ class ScheduleDisplay:
         self.figure_.align_ylabels(self.axes_)
         return self
 
-    def _draw_averaged_axis(self, panel: Any) -> None:
-        """Draw a log axis with plain numbers; clusters without rows are not on it."""
+    def _draw_averaged(self, panel: Any, x: npt.NDArray[np.float64]) -> None:
+        """Draw the rows averaged on a log axis; clusters without rows are not on it."""
         from matplotlib.ticker import LogLocator, StrMethodFormatter
 
         averaged = self.rows_averaged
         assert averaged is not None
-        shown = averaged[averaged > 0] if np.any(averaged > 0) else np.ones(1)
+        shown = averaged[averaged > 0]
+        self.averaged_lines_ = _draw_clusters(panel, x, np.where(averaged > 0, averaged, np.nan))
         panel.set(ylabel="rows\naveraged", yscale="log")
         panel.set_ylim(shown.min() / 1.5, 1.1 * shown.max())
         panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
