@@ -226,7 +226,7 @@ def test_an_invalid_checkpoint_is_refused_and_not_changed(here):
     model.fit(IRIS.data)
     content = Path("c").read_bytes()
     result = invoke("fit", "wine", *QUICK, "--checkpoint", "c", code=2)
-    done = "all bandwidths and 12 levels of the modes done"
+    done = "all bandwidths and 8 levels of the modes done"
     assert result.stderr.splitlines()[0] == f"note: resuming from c: {done}"
     assert "another fit: the shape of X is (150, 4) there and (178, 13) here" in result.stderr
     assert Path("c").read_bytes() == content

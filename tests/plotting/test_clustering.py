@@ -128,10 +128,10 @@ def test_of_equal_bandwidths_the_first_is_chosen(rows):
 def test_which_points_have_their_own_bandwidths(rows):
     options = {"random_state": 0, "n_bandwidths": 3}
     for model, expected in [
-        (KModes(3, **options), [0] * 9 + [1] * 12),
-        (KModes(1, **options), [0] * 9 + [1] * 12),
-        (KModes(3, reassign=False, **options), [0] + [1] * 12),
-        (KModes(3, reassign=False, rows_per_mode=np.inf, **options), [0] + [1] * 12),
+        (KModes(3, **options), [0] * 9 + [1] * 8),
+        (KModes(1, **options), [0] * 9 + [1] * 8),
+        (KModes(3, reassign=False, **options), [0] + [1] * 8),
+        (KModes(3, reassign=False, rows_per_mode=np.inf, **options), [0] + [1] * 8),
         (KModes(3, bandwidth=1.0, **options), [0] * 4),
         (KModes(3, bandwidth=1.0, reassign=False, **options), [0] * 4),
         (LaplacianKModes(3, bandwidth=1.0, **options), [0] * 4),
@@ -145,10 +145,10 @@ def test_an_infinite_bandwidth_is_shown_at_the_median(rows):
     assert density_bandwidths(path, 0) is None
     np.testing.assert_array_equal(density_bandwidths(path, 3), path.bandwidths[[3, 3, 3]])
     own = path.cluster_bandwidths[-1]
-    np.testing.assert_array_equal(density_bandwidths(path, 20), own)
+    np.testing.assert_array_equal(density_bandwidths(path, 16), own)
     own[0] = np.inf
     expected = [path.bandwidths[-1], *own[1:]]
-    np.testing.assert_array_equal(density_bandwidths(path, 20), expected)
+    np.testing.assert_array_equal(density_bandwidths(path, 16), expected)
 
 
 @pytest.mark.parametrize(
