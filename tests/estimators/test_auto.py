@@ -164,6 +164,19 @@ def test_without_reassignment_one_bandwidth_can_be_given():
         assert np.linalg.norm(w @ own / w.sum() - mode) <= 1e-4
 
 
+@pytest.mark.parametrize("bandwidth", ["auto", 0.4])
+def test_without_reassignment_new_batches_get_the_labels_of_their_nearest_means(bandwidth):
+    model = KModes(3, bandwidth=bandwidth, reassign=False, random_state=0).fit(IRIS)
+    before = model.modes_.copy()
+    model.partial_fit(IRIS[::2] + 0.05)
+    assert_array_equal(
+        model.labels_, cdist(IRIS[::2] + 0.05, model.cluster_centers_).argmin(axis=1)
+    )
+    assert model.bandwidth_ == np.inf
+    moved = np.linalg.norm(model.modes_ - before, axis=1)
+    assert np.all((moved > 0) & (moved < 0.3))
+
+
 def test_a_number_gives_modes_that_are_the_centers():
     model = KModes(3, bandwidth=0.5, random_state=0).fit(IRIS)
     assert_array_equal(model.modes_, model.cluster_centers_)

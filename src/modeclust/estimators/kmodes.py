@@ -330,7 +330,7 @@ class KModes(
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the nearest mode of each row.
+        """Return the cluster of each row: that of its nearest center.
 
         Parameters
         ----------
@@ -351,7 +351,7 @@ class KModes(
             return dataset.labels()
 
     def transform(self, X: Any) -> Any:
-        """Return the distance of each row to each mode.
+        """Return the distance of each row to each center.
 
         Parameters
         ----------
@@ -374,18 +374,18 @@ class KModes(
                     distances *= dataset.dtype.type(rescaling.scale)
         if np.isinf(distances.max()):
             raise ValueError(
-                "X must hold smaller numbers: the distances to the modes overflow its type."
+                "X must hold smaller numbers: the distances to the centers overflow its type."
             )
         return distances
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
     ) -> float:
-        """Return the objective of the modes on `X`, divided by the sum of the weights.
+        """Return the objective of the centers on `X`, divided by the sum of the weights.
 
-        It is the mean kernel value of the rows at their nearest modes, between 0 and 1. It grows
-        with the bandwidth, up to 1 at an infinite bandwidth, and with the number of modes. So it
-        cannot be used to choose either of them.
+        It is the mean kernel value of the rows at their nearest centers, at `bandwidth_`, between 0
+        and 1. It grows with the bandwidth, up to 1 at an infinite bandwidth, and with the number of
+        clusters. So it cannot be used to choose either of them.
 
         Parameters
         ----------

@@ -159,7 +159,8 @@ class PartialFitMixin(PathEstimator):
         n_threads = thread_count(self.n_jobs)
         rescaling = rescaling_for_new(X, self.cluster_centers_, self.bandwidth_, n_threads)
         n_clusters = len(self.cluster_centers_)
-        options = self._solver_options(self._fitted_with["kernel"])
+        # New rows have no labels to keep.
+        options = replace(self._solver_options(self._fitted_with["kernel"]), reassign=True)
         with open_dataset(
             X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters, n_threads=n_threads
         ) as dataset:
