@@ -127,6 +127,7 @@ class Rows:
         reassign: bool = True,
         also_at: float = -1.0,
         cluster_factors: Doubles | None = None,
+        squared: Doubles | None = None,
     ) -> tuple[
         Doubles,
         Doubles,
@@ -146,7 +147,8 @@ class Rows:
         """Return the fields of `ModeSums` after `kernel`.
 
         `also_at` is 1 / bandwidth^2 of the previous bandwidth; -1 if there is none.
-        `cluster_factors` (K,) multiply 1 / bandwidth^2 in each cluster.
+        `cluster_factors` (K,) multiply 1 / bandwidth^2 in each cluster. `squared` (N,) gets the
+        squared distances of the rows to their own centers.
         """
 
     def mean_pass(
@@ -304,17 +306,15 @@ def project_rows(rows: Doubles) -> None:
     """Project each row onto the simplex, in place."""
 
 def distance_histogram(
-    rows: Rows, squared: Doubles, labels: Labels, nearest: Doubles, unit: float
+    rows: Rows, squared: Doubles, labels: Labels, n_clusters: int, unit: float
 ) -> Doubles:
-    """Add up rows by cluster and squared distance above `nearest` (K,), in units.
+    """Add up rows by cluster and squared distance in units.
 
     Returns (3, K, bins): the sums of q p, q p^2 and q p e, with the sample weight q, the precision
-    p, and e the distance above that of the nearest row.
+    p, and e the squared distance times p.
     """
 
-def bandwidths_for_rows(
-    kernel: int, histogram: Doubles, nearest: Doubles, unit: float, wanted: Doubles
-) -> Doubles:
+def bandwidths_for_rows(kernel: int, histogram: Doubles, unit: float, wanted: Doubles) -> Doubles:
     """Return the bandwidth at which each cluster averages the wanted number of rows (K,).
 
     It is infinite for a cluster that does not have more rows than that.

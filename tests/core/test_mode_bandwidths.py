@@ -5,7 +5,9 @@ import pytest
 from core_cases import make_rows, open_rows
 from reference import LOG_PULLS
 
-from modeclust.data.distance_pass import HistogramPass
+from modeclust import _core
+from modeclust.data.distance_pass import LevelPass
+from modeclust.data.mode_pass import ModePass
 from modeclust.kernels import KERNELS
 
 
@@ -20,10 +22,11 @@ def rows_averaged(t, kernel, weight, precision):
 
 
 def wanted_bandwidths(rows, centers, kernel, wanted):
-    sums = rows.mode_pass(centers, 0, 0.0)
-    unit = sums[10] / sums[11]
-    histogram = HistogramPass(centers, sums[6], unit).run(rows)
-    return histogram.bandwidths_for(KERNELS[kernel], np.asarray(wanted, dtype=float)) ** -2.0
+    sums = ModePass(centers, 0, 0.0).run(rows)
+    unit = sums.inertia / sums.weight
+    found = LevelPass(centers, KERNELS["gaussian"], np.ones(len(centers)), unit).run(rows)
+    wanted = np.asarray(wanted, dtype=float)
+    return _core.bandwidths_for_rows(KERNELS[kernel], found.histogram, unit, wanted) ** -2.0
 
 
 @pytest.mark.parametrize("form", ["dense", "csr"])
@@ -51,8 +54,7 @@ def test_a_mode_averages_the_wanted_number_of_rows(rng, form, weighted, n_featur
     wanted = 0.97 * np.array(averaged_at(np.array([1.0, 2.0]) / (width * n_features)))
     assert wanted.min() > 3
     found = averaged_at(wanted_bandwidths(rows, centers, kernel, wanted))
-    # Bins are narrow, but with scales they do not begin at the nearest row.
-    np.testing.assert_allclose(found, wanted, rtol=0.1 if weighted else 0.03)
+    np.testing.assert_allclose(found, wanted, rtol=0.03)  # bins are narrow
 
 
 def test_a_small_cluster_gets_an_infinite_bandwidth():

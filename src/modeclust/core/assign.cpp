@@ -120,6 +120,9 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
         sums.changed += space.before[p] != labels[space.pending[p]];
     }
     for (int m = n; m < n + 8; m++) space.squared[m] = 0.0;
+    if (pass.squared_out) {
+      for (int m = 0; m < n; m++) pass.squared_out[first + m] = space.squared[m];
+    }
     weigh(pass, {first, n, labels, space.squared, space.t, space.weight}, sums);
     add_tile(tile, n, labels, centers.n_clusters, space,
              Prefetch(reinterpret_cast<const char*>(tile.data) + tile_bytes, tile_bytes),

@@ -90,6 +90,8 @@ struct ModePass {
   const double* cluster_factors = nullptr;  // (K,) by which it is multiplied; null means 1
   double also_at = -1.0;  // the previous bandwidth, for its objective; < 0 if none
   bool reassign = true;
+  double* squared_out =
+      nullptr;                // (N,) the squared distances to the own centers; null if not wanted
   double negligible = 100.0;  // rows with t above the smallest of the cluster by this are ignored
   std::int64_t first_row = 0;
 };

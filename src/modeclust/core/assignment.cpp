@@ -304,11 +304,15 @@ void Assignment::end(double lower_sum) {
 
 nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth,
                                  bool reassign, double also_at,
-                                 std::optional<Vector> cluster_factors) {
+                                 std::optional<Vector> cluster_factors,
+                                 std::optional<OutVector> squared) {
   check_centers(centers);
   const std::size_t K = centers.shape(0), D = centers.shape(1);
   if (cluster_factors && (cluster_factors->shape(0) != K || also_at >= 0.0)) {
     throw nb::value_error("cluster_factors must have one number for each center, without also_at.");
+  }
+  if (squared && static_cast<std::int64_t>(squared->shape(0)) != rows_->n_rows()) {
+    throw nb::value_error("squared must have one number for each row.");
   }
   const KernelName name = kernel_of(kernel);
   auto reference = new_array<double, 1>({K}, infinity);
@@ -360,6 +364,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     pass.cluster_factors = cluster_factors ? cluster_factors->data() : nullptr;
     pass.also_at = also_at;
     pass.reassign = reassign;
+    pass.squared_out = squared ? squared->data() : nullptr;
     pass.negligible = rows_->negligible;
     pass.first_row = rows_->first_row;
     run_mode_pass(pass, total);

@@ -19,7 +19,8 @@ class Assignment {
   explicit Assignment(Rows& rows);
 
   nb::object mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth, bool reassign,
-                       double also_at, std::optional<Vector> cluster_factors);
+                       double also_at, std::optional<Vector> cluster_factors,
+                       std::optional<OutVector> squared);
   nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
   /// Sets labels from 0 to n_clusters - 1, for passes that keep them.
   void set_labels(const Labels& labels, int n_clusters);

@@ -432,12 +432,14 @@ void bind_rows(nb::module_& m) {
       .def(
           "mode_pass",
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
-             bool reassign, double also_at, std::optional<Vector> cluster_factors) {
+             bool reassign, double also_at, std::optional<Vector> cluster_factors,
+             std::optional<OutVector> squared) {
             return rows.assignment->mode_pass(std::move(centers), kernel, inverse_squared_bandwidth,
-                                              reassign, also_at, std::move(cluster_factors));
+                                              reassign, also_at, std::move(cluster_factors),
+                                              std::move(squared));
           },
           arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
-          arg("also_at") = -1.0, arg("cluster_factors") = nb::none())
+          arg("also_at") = -1.0, arg("cluster_factors") = nb::none(), arg("squared") = nb::none())
       .def(
           "mean_pass",
           [](Rows& rows, Matrix centers, std::optional<Matrix> after) {

@@ -12,12 +12,12 @@ namespace {
 
 using Histogram = nb::ndarray<const double, nb::shape<3, -1, -1>, nb::c_contig, nb::device::cpu>;
 
-// Bins of squared distances: 32 for each power of two, from 2^-20 to 2^12 units.
-constexpr int bins_per_octave = 32, n_bins = 32 * bins_per_octave;
+// Bins of squared distances: 32 for each power of two, from 2^-20 to 2^6 units.
+constexpr int bins_per_octave = 32, n_bins = 26 * bins_per_octave;
 constexpr std::int64_t first_bin = (1023 - 20) * bins_per_octave;
 constexpr int mantissa_shift = 52 - 5;  // five bits of the mantissa are 32 bins
 // Halvings of the logarithm of the bandwidth.
-constexpr int n_halvings = 32;
+constexpr int n_halvings = 24;
 // With a flat kernel, the number of rows jumps where a row is at its edge. Numbers of rows that
 // differ by less than this factor count as equal, and the bandwidth found is widened by it, so that
 // rounding does not decide.
@@ -30,37 +30,40 @@ int bin_of(double value) {
       std::clamp<std::int64_t>((bits >> mantissa_shift) - first_bin, 0, n_bins - 1));
 }
 
-/// Adds up rows by cluster and squared distance above that of the nearest row.
+/// Adds up rows by cluster and squared distance.
 ///
 /// Returns (3, K, bins): the sums of q p, q p^2 and q p e of the rows in each bin, with the sample
-/// weight q, the precision p, and e = p |x - c|^2 - nearest >= 0, in units.
+/// weight q, the precision p, and e = p |x - c|^2 in units.
 nb::ndarray<nb::numpy, double, nb::ndim<3>> distance_histogram(const Rows& rows, Vector squared,
-                                                               Labels labels, Vector nearest,
+                                                               Labels labels, std::size_t K,
                                                                double unit) {
-  const std::size_t n = static_cast<std::size_t>(rows.n_rows()), K = nearest.shape(0);
+  const std::size_t n = static_cast<std::size_t>(rows.n_rows());
   if (squared.shape(0) != n || labels.shape(0) != n) {
     throw nb::value_error("squared and labels must have one number for each row.");
   }
+  std::int32_t lowest = 0, highest = -1;
   for (std::size_t i = 0; i < n; i++) {
-    if (labels.data()[i] < 0 || static_cast<std::size_t>(labels.data()[i]) >= K) {
-      throw nb::value_error("labels must be numbers of clusters.");
-    }
+    lowest = std::min(lowest, labels.data()[i]);
+    highest = std::max(highest, labels.data()[i]);
+  }
+  if (lowest < 0 || highest >= static_cast<std::int64_t>(K)) {
+    throw nb::value_error("labels must be numbers of clusters.");
   }
   const std::size_t size = K * n_bins;
   auto* sums = new double[3 * size]();
   nb::capsule owner(sums, [](void* p) noexcept { delete[] static_cast<double*>(p); });
   {
     nb::gil_scoped_release release;
+    const double per_unit = 1.0 / unit;
     for (std::size_t i = 0; i < n; i++) {
       const auto row = static_cast<std::int64_t>(i);
       const double q = rows.weights.weight_of(row), p = rows.weights.precision_of(row);
       if (!(q > 0.0)) continue;
-      const auto k = static_cast<std::size_t>(labels.data()[i]);
-      const double excess = std::max(p * squared.data()[i] - nearest.data()[k], 0.0) / unit;
-      double* bin = sums + k * n_bins + bin_of(excess);
+      const double distance = p * squared.data()[i] * per_unit;
+      double* bin = sums + static_cast<std::size_t>(labels.data()[i]) * n_bins + bin_of(distance);
       bin[0] += q * p;
       bin[size] += q * p * p;
-      bin[2 * size] += q * p * excess;
+      bin[2 * size] += q * p * distance;
     }
   }
   return nb::ndarray<nb::numpy, double, nb::ndim<3>>(sums, {3, K, static_cast<std::size_t>(n_bins)},
@@ -73,10 +76,11 @@ struct Bin {
   double weight, square;  // sums of q p and q p^2
 };
 
-/// (sum w)^2 / sum w^2 of the rows of a cluster at a bandwidth.
-double rows_averaged(KernelName kernel, const std::vector<Bin>& bins, double nearest,
+/// (sum w)^2 / sum w^2 of the rows of a cluster at a bandwidth. The nearest bin is the first.
+double rows_averaged(KernelName kernel, const std::vector<Bin>& bins,
                      double inverse_squared_bandwidth) {
-  const double reference = has_compact_support(kernel) ? 0.0 : nearest * inverse_squared_bandwidth;
+  const double reference =
+      has_compact_support(kernel) ? 0.0 : bins.front().squared * inverse_squared_bandwidth;
   double sum = 0.0, squares = 0.0;
   for (const Bin& bin : bins) {
     const double g = relative_weight(kernel, bin.squared * inverse_squared_bandwidth, reference);
@@ -91,10 +95,10 @@ double rows_averaged(KernelName kernel, const std::vector<Bin>& bins, double nea
 ///
 /// Without local scales the number falls with the bandwidth, so the interval can be halved. With
 /// them it may rise at first, so that its last fall is searched in steps.
-double bandwidth_for_rows(KernelName kernel, const std::vector<Bin>& bins, double nearest,
-                          double low, double high, double wanted, bool scaled) {
+double bandwidth_for_rows(KernelName kernel, const std::vector<Bin>& bins, double low, double high,
+                          double wanted, bool scaled) {
   const auto has_more = [&](double inverse_squared_bandwidth) {
-    return rows_averaged(kernel, bins, nearest, inverse_squared_bandwidth) > wanted * margin;
+    return rows_averaged(kernel, bins, inverse_squared_bandwidth) > wanted * margin;
   };
   if (scaled) {
     double next = high;
@@ -117,33 +121,32 @@ double bandwidth_for_rows(KernelName kernel, const std::vector<Bin>& bins, doubl
 /// The bandwidth at which each cluster averages the wanted number of rows; infinite if it has no
 /// more.
 nb::ndarray<nb::numpy, double, nb::ndim<1>> bandwidths_for_rows(int kernel, Histogram histogram,
-                                                                Vector nearest, double unit,
-                                                                Vector wanted) {
+                                                                double unit, Vector wanted) {
   const KernelName name = kernel_of(kernel);
   const std::size_t K = histogram.shape(1), width = histogram.shape(2), size = K * width;
-  if (nearest.shape(0) != K || wanted.shape(0) != K) {
-    throw nb::value_error("nearest and wanted must have one number for each cluster.");
+  if (wanted.shape(0) != K) {
+    throw nb::value_error("wanted must have one number for each cluster.");
   }
   auto found = new_vector(static_cast<std::int64_t>(K));
   std::vector<Bin> bins;
   for (std::size_t k = 0; k < K; k++) {
     bins.clear();
-    double total = 0.0, excess = 0.0;
+    double total = 0.0, distances = 0.0;
     bool scaled = false;
-    const double base = nearest.data()[k];
     for (std::size_t b = 0; b < width; b++) {
       const double* bin = histogram.data() + k * width + b;
       if (!(bin[0] > 0.0)) continue;
-      bins.push_back({base + bin[2 * size] / bin[0] * unit, bin[0], bin[size]});
+      bins.push_back({bin[2 * size] / bin[0] * unit, bin[0], bin[size]});
       scaled |= bin[size] != bin[0];
       total += bin[0];
-      excess += bin[2 * size] * unit;
+      distances += bin[2 * size] * unit;
     }
     found.data()[k] = infinity;
-    if (!(excess > 0.0)) continue;
-    const double low = 1e-8 * total / (excess + base * total), high = 1e8 * total / excess;
-    const double inverse =
-        bandwidth_for_rows(name, bins, base, low, high, wanted.data()[k], scaled);
+    if (bins.empty()) continue;
+    const double beyond_nearest = distances - bins.front().squared * total;
+    if (!(beyond_nearest > 0.0) || bins.size() < 2) continue;
+    const double low = 1e-8 * total / distances, high = 1e8 * total / beyond_nearest;
+    const double inverse = bandwidth_for_rows(name, bins, low, high, wanted.data()[k], scaled);
     if (inverse > 0.0) found.data()[k] = margin / std::sqrt(inverse);
   }
   return found;
@@ -154,9 +157,9 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> bandwidths_for_rows(int kernel, Hist
 void bind_mode_bandwidths(nb::module_& m) {
   using nb::arg;
   m.def("distance_histogram", &distance_histogram, arg("rows"), arg("squared"), arg("labels"),
-        arg("nearest"), arg("unit"));
-  m.def("bandwidths_for_rows", &bandwidths_for_rows, arg("kernel"), arg("histogram"),
-        arg("nearest"), arg("unit"), arg("wanted"));
+        arg("n_clusters"), arg("unit"));
+  m.def("bandwidths_for_rows", &bandwidths_for_rows, arg("kernel"), arg("histogram"), arg("unit"),
+        arg("wanted"));
 }
 
 }  // namespace modeclust

@@ -118,6 +118,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
       measure_rows(true);
     }
   }
+  if (pass.squared_out) std::copy_n(squared_.get(), n, pass.squared_out);
   // The largest clusters first, so that all threads finish at about the same time.
   std::vector<int> clusters(K);
   for (int k = 0; k < K; k++) clusters[k] = k;

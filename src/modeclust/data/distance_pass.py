@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modeclust import _core
+from modeclust.data.mode_pass import ModeSums
 from modeclust.data.reading import Doubles
 
 
@@ -31,41 +32,36 @@ class OwnDistancePass:
 
 
 @dataclass
-class DistanceHistogram:
-    """The distribution of the squared distances |x - c|^2 / s^2 in each cluster, in narrow bins."""
+class LevelSums:
+    """The sums of a mode step, and the distribution of the distances of the rows to their modes."""
 
-    sums: Doubles  # (3, K, bins), as in `_core.distance_histogram`
-    lowest: Doubles  # (K,) at which the bins begin
-    unit: float  # a typical squared distance
+    sums: ModeSums
+    histogram: Doubles  # (3, K, bins), as in `_core.distance_histogram`
 
-    def merge(self, other: "DistanceHistogram") -> None:
+    def merge(self, other: "LevelSums") -> None:
         """Add the rows that follow."""
-        self.sums += other.sums
-
-    def bandwidths_for(self, kernel: int, rows_averaged: Doubles) -> Doubles:
-        """Return the bandwidths (K,) at which a mode step averages this many rows (K,).
-
-        They are infinite for clusters that do not have more rows than that.
-        """
-        return _core.bandwidths_for_rows(kernel, self.sums, self.lowest, self.unit, rows_averaged)
+        self.sums.merge(other.sums)
+        self.histogram += other.histogram
 
 
 @dataclass(frozen=True)
-class HistogramPass:
-    """Find the distribution of the distances of rows to their own centers."""
+class LevelPass:
+    """A mode step with frozen labels that finds the distribution of the distances too."""
 
     centers: Doubles  # (K, D)
-    nearest_distance: Doubles  # (K,) squared, of the nearest row of positive weight; may be inf
-    unit: float
+    kernel: int
+    inverse_squares: Doubles  # (K,) 1 / bandwidth^2 of each cluster
+    unit: float  # a typical squared distance
 
-    def run(self, rows: _core.Rows) -> DistanceHistogram:
-        """Return the distribution for some rows, by their current labels."""
-        lowest = np.where(np.isfinite(self.nearest_distance), self.nearest_distance, 0.0)
-        if rows.has_precision:
-            lowest = np.zeros(len(self.centers))  # a row farther away may have the smaller t
-        squared = _core.own_distances(rows, self.centers, rows.labels)
-        sums = _core.distance_histogram(rows, squared, rows.labels, lowest, self.unit)
-        return DistanceHistogram(sums, lowest, self.unit)
+    def run(self, rows: _core.Rows) -> LevelSums:
+        """Return the sums and the distribution for some rows, by their current labels."""
+        squared = np.empty(rows.n_rows)
+        sums = rows.mode_pass(
+            self.centers, self.kernel, 1.0, False, -1.0, self.inverse_squares, squared
+        )
+        n_clusters = len(self.centers)
+        histogram = _core.distance_histogram(rows, squared, rows.labels, n_clusters, self.unit)
+        return LevelSums(ModeSums(self.kernel, *sums), histogram)
 
 
 @dataclass

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust._core import center_moves
+from modeclust._core import bandwidths_for_rows, center_moves
 from modeclust.data.dataset import Dataset
-from modeclust.data.distance_pass import HistogramPass
+from modeclust.data.distance_pass import LevelPass
 from modeclust.data.mode_pass import ModePass, ModeSums
 from modeclust.solvers.kmodes import SMALLEST_BANDWIDTH, Centers, State
 
@@ -57,6 +57,7 @@ class Modes(NamedTuple):
     bandwidths: Doubles  # (K,)
     frozen: Flags  # (K,) clusters whose modes stay where they are
     sums: ModeSums  # of a pass at these modes and bandwidths
+    histogram: Doubles  # of the distances of the rows to these modes
     n_iter: int = 0
     residual: float = 0.0  # the longest of the last mode steps
     settled: bool = True
@@ -125,26 +126,26 @@ class Levels:
         self._dataset = dataset
         self._kernel = labelled.kernel
         n_clusters = len(labelled.centers)
-        everything = self._run(labelled.centers, np.full(n_clusters, np.inf))
+        everything = dataset.run(self._step(labelled.centers, np.zeros(n_clusters)))
         sizes = everything.rows_averaged()
+        # A typical squared distance to a mode.
+        self._unit = everything.inertia / everything.weight or 1.0
         bandwidths = np.full(n_clusters, labelled.bandwidth)
-        sums = self._run(labelled.centers, bandwidths)
+        self.start = self._at(labelled.centers, bandwidths, np.zeros(n_clusters, dtype=bool))
         wanted = rows_to_average(sizes * labelled.count_per_weight)
         if labelled.rows_per_mode is not None:
             wanted = np.full(n_clusters, max(labelled.rows_per_mode, 1.0))
+        averaged = self.start.sums.rows_averaged()
         self.last = np.minimum(wanted / labelled.count_per_weight, sizes)
-        self._first = np.maximum(np.minimum(FIRST_SHARE * sizes, sums.rows_averaged()), self.last)
+        self._first = np.maximum(np.minimum(FIRST_SHARE * sizes, averaged), self.last)
         self._ratio = self.last / np.where(self._first > 0, self._first, 1.0)
-        # A typical squared distance to a mode.
-        self._unit = everything.inertia / everything.weight or 1.0
-        self.start = Modes(labelled.centers, bandwidths, np.zeros(n_clusters, dtype=bool), sums)
 
     def resumed(self, state: State) -> Modes:
         """Return the modes that an interrupted fit has reached."""
         bandwidths, frozen = state.cluster_bandwidths, state.frozen
         assert bandwidths is not None
         assert frozen is not None
-        return Modes(state.centers, bandwidths, frozen, self._run(state.centers, bandwidths))
+        return self._at(state.centers, bandwidths, frozen)
 
     def wanted(self, number: int) -> Doubles:
         """Return how many rows the modes shall average at a level, 0 for clusters without rows."""
@@ -152,38 +153,42 @@ class Levels:
 
     def bandwidths_for(self, wanted: Doubles, modes: Modes) -> Doubles:
         """Return the bandwidths at which the modes average the wanted numbers of rows."""
-        pass_ = HistogramPass(modes.centers, modes.sums.nearest_distance, self._unit)
-        return self._dataset.run(pass_).bandwidths_for(self._kernel, wanted)
+        return bandwidths_for_rows(self._kernel, modes.histogram, self._unit, wanted)
 
     def climb(self, modes: Modes, bandwidths: Doubles, is_last: bool) -> Modes:
         """Return the modes after some mode steps at new bandwidths."""
         centers, inverse = modes.centers, _inverse_squares(bandwidths)
         tolerance = SMALL_STEP * self._unit**0.5
         any_frozen = True in modes.frozen
-        n_iter, residual, settled = 0, np.inf, False
-        sums = self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, inverse))
-        while n_iter < (LAST_STEPS if is_last else LEVEL_STEPS) and not settled:
+        max_steps = LAST_STEPS if is_last else LEVEL_STEPS
+        sums = self._dataset.run(self._step(centers, inverse))
+        for n_iter in range(1, max_steps + 1):
             moved = sums.moved(centers)
             if any_frozen:
                 moved[modes.frozen] = centers[modes.frozen]
-            n_iter += 1
             residual, _, settled = center_moves(centers, moved, tolerance)
             centers = moved
-            sums = self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, inverse))
-        return Modes(centers, bandwidths, modes.frozen, sums, n_iter, residual, settled)
+            if settled or n_iter == max_steps:
+                break
+            sums = self._dataset.run(self._step(centers, inverse))
+        found = self._at(centers, bandwidths, modes.frozen)
+        return found._replace(n_iter=n_iter, residual=residual, settled=settled)
 
     def back(self, failed: Flags, before: Modes, after: Modes) -> Modes:
         """Return the modes after a level, but those before it in the clusters that failed."""
         centers = np.where(failed[:, None], before.centers, after.centers)
         bandwidths = np.where(failed, before.bandwidths, after.bandwidths)
-        sums = self._run(centers, bandwidths)
-        return after._replace(
-            centers=centers, bandwidths=bandwidths, frozen=before.frozen | failed, sums=sums
-        )
+        found = self._at(centers, bandwidths, before.frozen | failed)
+        return found._replace(n_iter=after.n_iter, residual=after.residual, settled=after.settled)
 
-    def _run(self, centers: Centers, bandwidths: Doubles) -> ModeSums:
-        inverse = _inverse_squares(bandwidths)
-        return self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, inverse))
+    def _at(self, centers: Centers, bandwidths: Doubles, frozen: Flags) -> Modes:
+        """Return modes at given bandwidths, with the sums of a pass there."""
+        pass_ = LevelPass(centers, self._kernel, _inverse_squares(bandwidths), self._unit)
+        found = self._dataset.run(pass_)
+        return Modes(centers, bandwidths, frozen, found.sums, found.histogram)
+
+    def _step(self, centers: Centers, inverse_squares: Doubles) -> ModePass:
+        return ModePass(centers, self._kernel, 1.0, False, None, inverse_squares)
 
 
 def _inverse_squares(bandwidths: Doubles) -> Doubles:
