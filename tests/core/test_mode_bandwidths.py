@@ -70,3 +70,20 @@ def test_two_rows_by_hand():
     w = 0.5
     inverse = wanted_bandwidths(rows, np.array([[0.0]]), "gaussian", [(1 + w) ** 2 / (1 + w * w)])
     assert inverse[0] == pytest.approx(-2 * np.log(w), rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("n_features", [2, 5, 100])
+@pytest.mark.parametrize("reassign", [False, True])
+def test_a_mode_pass_writes_the_squared_distances_to_the_own_centers(
+    rng, form, n_features, reassign
+):
+    X, _, _ = make_rows(rng, 3000, n_features, form=form)
+    rows, centers = open_rows(X, form=form, n_threads=2, n_clusters=4), X[:4] + 0.1
+    rows.mode_pass(X[4:8].copy(), 0, 0.0)
+    squared = np.full(3000, np.nan)
+    rows.mode_pass(centers, 0, 1.0, reassign, squared=squared)
+    expected = np.square(X - centers[rows.labels]).sum(axis=1)
+    np.testing.assert_allclose(squared, expected, rtol=1e-9)
+    with pytest.raises(ValueError, match="squared must have one number for each row"):
+        rows.mode_pass(centers, 0, 1.0, reassign, squared=np.empty(2999))
