@@ -73,12 +73,20 @@ def check_degrees(printed):
 def check_digits(printed):
     clusters = rows_below("cluster  size", printed)
     assert len(clusters) == 10
-    assert min(row[3] for row in clusters) < 1
-    assert all(row[4] == 1 for row in clusters)
+    assert min(row[4] for row in clusters) < 1
+    assert all(row[5] == 1 for row in clusters)
     *_, first, last = numbers(re.search(r"^ *mean .*", printed, re.MULTILINE)[0])
     assert_says(
         README,
-        f"{first:.1%} are of one class with K-means, and {last:.0%} at the end of the path",
+        f"nearest to its mean, {first:.1%} are of one class, and of those nearest to its mode "
+        f"{last:.0%} (`make demo`)",
+    )
+    changed = re.search(r"labels that are not those of K-means: (.*)", printed)[1]
+    of_kmeans, of_kmodes = re.search(r"K-means (0\.\d+), K-modes (0\.\d+)", printed).groups()
+    assert_says(
+        README,
+        f"{changed} of the labels differ from those of K-means, and the adjusted Rand index is "
+        f"{of_kmodes} instead of {of_kmeans}",
     )
 
 

@@ -10,9 +10,8 @@ import matplotlib as mpl
 import numpy as np
 from kmedoids import KMedoids
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
 
-from modeclust import KModes, LaplacianKModes, MeanShift, _core, estimate_bandwidth, kmodes_path
+from modeclust import KModes, LaplacianKModes, MeanShift, _core, estimate_bandwidth
 from modeclust.data.mode_pass import ModePass
 from modeclust.datasets import load_dataset
 from modeclust.kernels import KERNELS
@@ -65,28 +64,6 @@ def which_algorithm():
         ax.set_aspect("equal")
     figure.supxlabel("x0", fontsize=9)
     figure.supylabel("x1", fontsize=9)
-    return figure
-
-
-def bandwidths():
-    """Draw the modes of the digits at some bandwidths."""
-    X = load_digits().data / 16
-    rule = estimate_bandwidth(X)
-    shares = [1, 1 / 2, 1 / 3, 1 / 4, 1 / 6]
-    path = kmodes_path(
-        X,
-        10,
-        bandwidths=[np.inf, *rule * np.geomspace(2, 1 / 6, 30)],
-        random_state=0,
-    )
-    points = [path[0], *(path.at(share * rule) for share in shares)]
-    names = ["K-means", "knn", "knn / 2", "knn / 3", "knn / 4", "knn / 6"]
-    figure, axes = plt.subplots(len(points), 10, figsize=(8, 5.2), layout="constrained")
-    for row, point, name in zip(axes, points, names, strict=True):
-        for ax, center in zip(row, point.centers, strict=True):
-            ax.imshow(center.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-        row[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
     return figure
 
 
@@ -154,7 +131,7 @@ def paths():
     return PathDisplay.from_estimator(model, X).figure_
 
 
-PICTURES = {draw.__name__: draw for draw in (which_algorithm, bandwidths, kernels, adaptive, paths)}
+PICTURES = {draw.__name__: draw for draw in (which_algorithm, kernels, adaptive, paths)}
 
 
 def main():
