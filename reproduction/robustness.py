@@ -13,7 +13,7 @@ from reproduction.findings import Findings, Measure, Picture, Table
 from reproduction.robustness_trials import BOXES, DECADE, FACTORS, Decade, Trials, run_trials
 
 N_RUNS = 20
-MEANS, MODES = color(2), color(0)
+MEANS, MODES, DEFAULT = color(2), color(0), color(6)
 
 
 def reproduce(*, quick: bool = False) -> Findings:
@@ -36,7 +36,8 @@ def _measure_clusters(trials: Trials) -> dict[str, Measure]:
             run.with_outliers - run.without for run in trials.mode_counts
         ),
         "far-outliers-shift-means": Measure.mean_of(not run.means_cover for run in far),
-        "far-outliers-spare-modes": Measure.mean_of(run.modes_cover for run in far),
+        "far-outliers-spare-modes": Measure.mean_of(run.default_covers for run in far),
+        "far-outliers-at-a-set-bandwidth": Measure.mean_of(run.modes_cover for run in far),
         "few-means-in-low-density": Measure.mean_of(run.means for run in few),
         "few-modes-inside": Measure.mean_of(run.modes for run in few),
         "many-means-apart": Measure.mean_of(run.nearest_means for run in many),
@@ -93,14 +94,23 @@ def _table_of_runs(trials: Trials) -> Table:
         name = f"outliers in a box of {box} sd"
         values[f"{name}: move of the means"] = [run.move_of_means for run in outliers]
         values[f"{name}: move of the modes"] = [run.move_of_modes for run in outliers]
+        values[f"{name}: move of the modes, KModes(K)"] = [run.move_of_default for run in outliers]
     for factor, many in trials.many.items():
         name = f"K too large, {factor:g} times the estimated bandwidth"
         values[f"{name}: between means in one Gaussian"] = [run.between_means for run in many]
         values[f"{name}: between modes in one Gaussian"] = [run.between_modes for run in many]
         values[f"{name}: share of redundant pairs found"] = [run.found for run in many]
+    for data, decade in trials.decades.items():
+        name = f"adjusted Rand index, {data}"
+        at = int(np.abs(np.log(DECADE)).argmin())
+        values[f"{name}: {DECADE[at]:.2g} of the estimated bandwidth"] = [
+            run.rand[at] for run in decade
+        ]
+        values[f"{name}: KModes(K)"] = [run.default_rand for run in decade]
     return Table(
         "Quartiles over the runs. Distances are in standard deviations (sd) of a Gaussian, and "
-        "densities are relative to the highest density at a row.",
+        "densities are relative to the highest density at a row. KModes(K) is the library as it "
+        "comes; the other modes are at a set bandwidth.",
         ["", "runs", "minimum", "25%", "median", "75%", "maximum"],
         [
             [
@@ -177,8 +187,10 @@ def _draw_cover(ax: Any, trials: Trials) -> None:
     boxes = trials.outliers.values()
     means = [np.mean([run.means_cover for run in runs]) for runs in boxes]
     modes = [np.mean([run.modes_cover for run in runs]) for runs in boxes]
+    default = [np.mean([run.default_covers for run in runs]) for runs in boxes]
     ax.plot(positions, means, "o--", color=MEANS, label="means")
-    ax.plot(positions, modes, "s-", color=MODES, label="modes")
+    ax.plot(positions, modes, "s-", color=MODES, label="modes, set bandwidth")
+    ax.plot(positions, default, "^:", color=DEFAULT, label="modes, KModes(K)")
     ax.set_xticks(positions, [f"{box} sd" for box in trials.outliers])
     ax.set(xlabel="width of the box of outliers", ylabel="share of runs", ylim=(-0.04, 1.04))
     ax.legend(frameon=False, fontsize="small")
