@@ -53,7 +53,7 @@ def test_a_stand_in_is_named(quick):
 
 
 def test_pictures_and_table(quick):
-    assert len(quick.pictures) == 5
+    assert len(quick.pictures) == 6
     assert all(picture.caption for picture in quick.pictures)
     table = quick.tables[0]
     assert len(table.rows) == 2
