@@ -176,7 +176,8 @@ def _draw(trials: Trials) -> Picture:
         "Outliers, a wrong K, a wrong bandwidth, a direct start, and K = 1. A dot or a thin line "
         "is a run on random data; a bar or a thick line is the mean of the runs. Distances are in "
         "standard deviations of a Gaussian, and the box of outliers in standard deviations of all "
-        "rows. Bandwidths are relative to the estimated one."
+        "rows. Bandwidths are relative to the estimated one. KModes(K) is the library as it comes; "
+        "the other modes are at a set bandwidth."
     )
     return Picture(figure, caption)
 
@@ -189,12 +190,12 @@ def _draw_cover(ax: Any, trials: Trials) -> None:
     modes = [np.mean([run.modes_cover for run in runs]) for runs in boxes]
     default = [np.mean([run.default_covers for run in runs]) for runs in boxes]
     ax.plot(positions, means, "o--", color=MEANS, label="means")
-    ax.plot(positions, modes, "s-", color=MODES, label="modes, set bandwidth")
-    ax.plot(positions, default, "^:", color=DEFAULT, label="modes, KModes(K)")
+    ax.plot(positions, modes, "s-", color=MODES, label="modes")
+    ax.plot(positions, default, "^:", color=DEFAULT, label="modes of KModes(K)")
     ax.set_xticks(positions, [f"{box} sd" for box in trials.outliers])
     ax.set(xlabel="width of the box of outliers", ylabel="share of runs", ylim=(-0.04, 1.04))
-    ax.legend(frameon=False, fontsize="small")
-    _finish(ax, "5% of outliers: each Gaussian has a center")
+    _add_legend_above(ax)
+    _finish(ax, "5% of outliers: each Gaussian has a center", pad=20)
 
 
 def _draw_strips(
@@ -261,6 +262,12 @@ def _draw_starts(ax: Any, starts: Mapping[str, Sequence[tuple[int, int]]]) -> No
     ax.set_yticks(positions, [name for name, _ in bars], fontsize="x-small")
     ax.invert_yaxis()
     ax.set(xlabel="share of runs", xlim=(0, 1))
+    _add_legend_above(ax)
+    _finish(ax, "Objective, path against direct start", pad=20)
+
+
+def _add_legend_above(ax: Any) -> None:
+    """Add a legend in one line between the axes and their title, where it covers nothing."""
     ax.legend(
         frameon=False,
         fontsize="small",
@@ -271,7 +278,6 @@ def _draw_starts(ax: Any, starts: Mapping[str, Sequence[tuple[int, int]]]) -> No
         columnspacing=1,
         handlelength=1.2,
     )
-    _finish(ax, "Objective, path against direct start", pad=20)
 
 
 def _finish(ax: Any, title: str, pad: float = 6) -> None:

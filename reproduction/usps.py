@@ -267,24 +267,26 @@ def _table(samples: list[Sample]) -> Table:
         "mean-shift: bandwidth",
         "mean-shift: rows in each cluster",
     ]
+    purities = [(s.purity(0), s.purity(-1), s.default.purity) for s in samples]
+    indices = [(s.rand(0), s.rand(-1), s.default.scores[0] / 100) for s in samples]
     rows = []
     for i, sample in enumerate(samples):
         removals = (sample.without_lower, sample.without_higher) if sample.is_redundant else ()
         fit = sample.mean_shift
-        rand = (sample.rand(0), sample.rand(-1), sample.default.scores[0] / 100)
         rows.append(
             [
                 str(i),
-                f"{sample.purity(0):.3f}",
-                f"{sample.purity(-1):.3f}",
-                f"{sample.default.purity:.3f}",
-                ", ".join(f"{index:.3f}" for index in rand),
+                *(f"{share:.3f}" for share in purities[i]),
+                ", ".join(f"{index:.3f}" for index in indices[i]),
                 f"{sample.pair[0]} and {sample.pair[1]}" if removals else "none",
                 *([f"{r.taken:.1%}, {r.moved:.3f}" for r in removals] or ["", ""]),
                 "none" if fit is None else f"{fit.bandwidth_:.4f}",
                 "" if fit is None else ", ".join(map(str, np.sort(fit.counts_)[::-1])),
             ]
         )
+    shares = (f"{share:.3f}" for share in np.mean(purities, axis=0))
+    rand = ", ".join(f"{index:.3f}" for index in np.mean(indices, axis=0))
+    rows.append(["mean", *shares, rand, "", "", "", "", ""])
     caption = (
         "Each random sample. One mode of the redundant pair is removed, and K-modes runs again "
         "with K = 9: the share of its rows that the other mode takes over, and the move of the "
