@@ -35,7 +35,7 @@ KMEANS, KMODES = "scikit-learn KMeans", "KModes"
 GRADIENT, BOUND = "LaplacianKModes gradient", "LaplacianKModes bound"
 ESTIMATORS: dict[str, Callable[[int, int], Any]] = {  # take K and the seed
     KMEANS: lambda k, seed: KMeans(k, n_init=10, random_state=seed),
-    KMODES: lambda k, seed: KModes(k, random_state=seed),
+    KMODES: lambda k, seed: KModes(k, bandwidth="knn", n_init=10, random_state=seed),
     GRADIENT: lambda k, seed: LaplacianKModes(k, solver="gradient", random_state=seed),
     BOUND: lambda k, seed: LaplacianKModes(k, solver="bound", random_state=seed),
 }

@@ -43,7 +43,7 @@ def which_algorithm():
     X = arc_and_blobs()
     models = {
         "KMeans": KMeans(3, n_init=10, random_state=0),
-        "KModes": KModes(3, bandwidth=0.25, random_state=0),
+        "KModes": KModes(3, random_state=0),
         "KMedoids": KMedoids(3, method="fasterpam", metric="euclidean", random_state=0),
         "MeanShift": MeanShift(bandwidth=0.25),
         "MeanShift, three modes": MeanShift(n_clusters=3),
@@ -54,7 +54,7 @@ def which_algorithm():
     )
     for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
         labels = model.fit(X).labels_
-        centers = model.cluster_centers_
+        centers = getattr(model, "modes_", model.cluster_centers_)
         order = np.argsort(np.argsort(centers @ [1, 2], kind="stable"))  # one colour for one place
         for k, center in enumerate(centers):
             own = X[labels == k]
@@ -102,9 +102,12 @@ def adaptive():
     scale = (np.bincount(labels, local) / np.bincount(labels))[labels]
     found = {
         "K-means": means,
-        "one bandwidth": KModes(2, random_state=0).fit(X),
+        "default": KModes(2, random_state=0).fit(X),
+        "one bandwidth, knn": KModes(2, bandwidth="knn", random_state=0).fit(X),
         "adaptive, 3 x knn": KModes(2, bandwidth=3 * rule, adaptive=True, random_state=0).fit(X),
-        "a scale for each cluster": KModes(2, random_state=0).fit(X, sample_scale=scale),
+        "a scale for each cluster": KModes(2, bandwidth="knn", random_state=0).fit(
+            X, sample_scale=scale
+        ),
     }
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
     true = np.array([[0.1, 0.1], [8, 2]])
@@ -113,8 +116,8 @@ def adaptive():
         ax.scatter(*X[own].T, s=5, color="0.75", linewidths=0)
         ax.scatter(*peak, s=160, marker="+", color="k", label="true mode", zorder=3)
         for k, (name, model) in enumerate(found.items()):
-            center = model.cluster_centers_[model.predict(peak[None])[0]]
-            looks = {"color": color(k), "marker": "*os^"[k], "edgecolors": "k", "s": 70}
+            center = model.modes_[model.predict(peak[None])[0]]
+            looks = {"color": color(k), "marker": "*Dos^"[k], "edgecolors": "k", "s": 70}
             ax.scatter(*center, label=name, zorder=4, **looks)
         size = 1 / 20 if title == "dense cluster" else 1
         corner = peak - 2 * size
