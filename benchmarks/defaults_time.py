@@ -15,12 +15,14 @@ from sklearn.cluster import KMeans
 from timing import Run, compare, interleave, seconds, summaries, summary
 from workloads import WORKLOADS, Data
 
-from modeclust import KModes
+from modeclust import KModes, _core
 from modeclust.data.memory import MemoryDataset
 from modeclust.solvers.cluster_modes import Levels
 from modeclust.solvers.robust_start import Breathing
 
 FITS = ("MNIST-10", "blobs-16", "blobs-2")
+# What chooses bandwidths.
+CHOICES = (Breathing, "radius"), (Levels, "bandwidths_for"), (_core, "distance_histogram")
 # The methods of a fit, in their order.
 STAGES = {
     "K-means": "_run_kmeans",
@@ -101,7 +103,7 @@ def watch_fits(n_rows) -> Iterator[Watch]:
     with ExitStack() as stack:
         for name, method in STAGES.items():
             stack.enter_context(patch.object(KModes, method, _timed(watch, name, KModes, method)))
-        for owner, method in ((Breathing, "radius"), (Levels, "bandwidths_for")):
+        for owner, method in CHOICES:
             timed = _timed(watch, BANDWIDTHS, owner, method)
             stack.enter_context(patch.object(owner, method, timed))
         stack.enter_context(patch.object(MemoryDataset, "run", _counted(watch, n_rows)))

@@ -310,7 +310,7 @@ def distance_histogram(
 ) -> Doubles:
     """Add up rows by cluster and squared distance in units.
 
-    Returns (3, K, bins): the sums of q p, q p^2 and q p e, with the sample weight q, the precision
+    Returns (K, bins, 3): the sums of q p, q p^2 and q p e, with the sample weight q, the precision
     p, and e the squared distance times p.
     """
 

@@ -36,7 +36,7 @@ class LevelSums:
     """The sums of a mode step, and the distribution of the distances of the rows to their modes."""
 
     sums: ModeSums
-    histogram: Doubles  # (3, K, bins), as in `_core.distance_histogram`
+    histogram: Doubles  # (K, bins, 3), as in `_core.distance_histogram`
 
     def merge(self, other: "LevelSums") -> None:
         """Add the rows that follow."""
