@@ -6,6 +6,7 @@ import numpy.typing as npt
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from modeclust import KModes
+from modeclust.data.validation import check_rows
 from modeclust.plotting.exemplars import nearest_in_cluster
 from reproduction.typicality import purity
 
@@ -38,4 +39,4 @@ def agreement(classes: Any, labels: Any) -> tuple[float, float]:
 
 def purity_near(X: Any, y: npt.NDArray[Any], labels: Any, centers: Any) -> float:
     """Return the purity of the rows of each cluster that are nearest to its center."""
-    return purity(y, nearest_in_cluster(X, labels, centers, N_NEIGHBORS))
+    return purity(y, nearest_in_cluster(check_rows(X), labels, centers, N_NEIGHBORS))

@@ -200,7 +200,7 @@ def test_labels_along_the_path_are_stored_on_demand(blobs, monkeypatch):
     X, _ = blobs
     assert KModes(3, random_state=0).fit(X).path_.labels.shape == (17, 300)
     assert KModes(3, random_state=0, store_labels=False).fit(X).path_.labels is None
-    monkeypatch.setattr("modeclust.estimators.problem.MAX_LABELS", 21 * 300 - 1)
+    monkeypatch.setattr("modeclust.estimators.problem.MAX_LABELS", 17 * 300 - 1)
     assert KModes(3, random_state=0).fit(X).path_.labels is None
     assert KModes(3, random_state=0, store_labels=True).fit(X).path_.labels is not None
 
