@@ -78,7 +78,7 @@ def _measure_cell(n_features, n_clusters, effort: Effort):
     start = X[:n_clusters].astype(np.float64)
     means = _kmeans(X, start)
     rows = MemoryDataset(X, n_clusters=n_clusters)
-    widest = automatic_start(rows, means, GAUSSIAN, target=0.0)
+    widest = automatic_start(rows, means.centers, SolverOptions(GAUSSIAN), target=0.0)
     work = {
         "K-means": lambda rows: (
             solve_kmeans(rows, start, max_iter=KMEANS_ITER, tolerance=0.0).n_iter

@@ -117,15 +117,8 @@ def contestants() -> dict[str, Contestant]:
         "faiss Kmeans": Contestant(_faiss, {}),
         "dask-ml KMeans": Contestant(_dask_means, {}),
         "modeclust KModes": Contestant(
-            _centers(lambda X, k, seed: KModes(k, random_state=seed)),
-            {
-                f'bandwidth="knn" x {f:.2g}': _centers(
-                    lambda X, k, seed, f=f: KModes(
-                        k, bandwidth=f * estimate_bandwidth(X), random_state=seed
-                    )
-                )
-                for f in FRACTIONS
-            },
+            _kmodes(1.0),
+            {f'bandwidth="knn" x {f:.2g}': _kmodes(f) for f in FRACTIONS},
         ),
         "modeclust LaplacianKModes": Contestant(_laplacian(1.0, 1.0), _laplacian_others()),
         'the same, solver="bound" (SLK\'s)': Contestant(
@@ -148,6 +141,13 @@ def _centers(make) -> Fit:
         return Found(model.labels_, model.cluster_centers_)
 
     return fit
+
+
+def _kmodes(fraction) -> Fit:
+    """Return a fit of the algorithm of the paper, at a fraction of the bandwidth "knn"."""
+    return _centers(
+        lambda X, k, seed: KModes(k, bandwidth=f"{fraction}*knn", n_init=10, random_state=seed)
+    )
 
 
 def _hdbscan(min_cluster_size) -> Fit:

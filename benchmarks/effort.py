@@ -16,6 +16,11 @@ class Effort:
         return min(self.repeats, 3)
 
     @property
+    def n_seeds(self):
+        """Number of seeds over which the quality of a clustering is averaged."""
+        return 2 if self.quick else 5
+
+    @property
     def n_bandwidths(self):
         return 20 if self.quick else 100
 

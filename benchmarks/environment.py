@@ -39,6 +39,13 @@ def data_file(name):
     return path if path is not None and path.is_file() else None
 
 
+def data_folder(name):
+    """Return the path of a folder of data, or None if it is not available."""
+    folder = os.environ.get("MODECLUST_DATA")
+    path = Path(folder) / name if folder else None
+    return path if path is not None and path.is_dir() else None
+
+
 def describe_environment():
     """Return the date, the machine and the versions of a run."""
     from modeclust import _core  # after the variables are set

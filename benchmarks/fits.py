@@ -61,7 +61,8 @@ def measure_whole_fit(data: Data, effort: Effort):
     runs = interleave(contestants, effort.long_repeats)
     inertias = {name: [inertia(data.X, run.centers) for run in own] for name, own in runs.items()}
     return {
-        "run": f"n_init={effort.n_init}, n_bandwidths={effort.n_bandwidths}, random_state=repeat",
+        "run": f'bandwidth="knn", n_init={effort.n_init}, n_bandwidths={effort.n_bandwidths}, '
+        "random_state=repeat",
         "contestants": compare(runs, LLOYD),
         "inertia_ratio": summary(np.divide(inertias[OURS], inertias[LLOYD])),
     }
@@ -69,7 +70,8 @@ def measure_whole_fit(data: Data, effort: Effort):
 
 def _whole_contestants(X, n_clusters, n_init, n_bandwidths):
     def ours(repeat):
-        model = KModes(n_clusters, n_init=n_init, n_bandwidths=n_bandwidths, random_state=repeat)
+        options = {"bandwidth": "knn", "n_init": n_init, "n_bandwidths": n_bandwidths}
+        model = KModes(n_clusters, **options, random_state=repeat)
         total, _ = seconds(lambda: model.fit(X))
         return Run(total, model.n_iter_, model.path_.centers[0])
 

@@ -65,8 +65,8 @@ def _run(folder, gigabytes, memory):
         return 1
     peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     found = json.loads(output)
-    centers = pl.read_csv(folder / "rows.modes" / "centers.csv").to_numpy()[:, 2:]
-    gaps = np.linalg.norm(centers[:, None] - blobs.centers()[None], axis=2)
+    modes = pl.read_csv(folder / "rows.modes" / "modes.csv").to_numpy()[:, 3:]
+    gaps = np.linalg.norm(modes[:, None] - blobs.centers()[None], axis=2)
     print(
         f"fitted in {took:.0f} s with {found['n_iter']} iterations; peak memory "
         f"{peak / GB:.2f} GB, limit {memory:g} GB; each true center has a mode within "

@@ -10,13 +10,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import environment  # noqa: F401  before modules that read its variables
 import numpy as np
 from effort import Effort
 from environment import data_file
+from labelled import QUICK_OF_EACH, Known, draw_each
 from memory import extra_bytes
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
@@ -26,7 +27,6 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from timing import Run, compare, interleave, seconds, summaries, summary
-from workloads import Data
 
 from modeclust import KModes, LaplacianKModes
 from modeclust.estimators.soft_problem import SoftProblem
@@ -35,12 +35,12 @@ KMEANS, KMODES = "scikit-learn KMeans", "KModes"
 GRADIENT, BOUND = "LaplacianKModes gradient", "LaplacianKModes bound"
 ESTIMATORS: dict[str, Callable[[int, int], Any]] = {  # take K and the seed
     KMEANS: lambda k, seed: KMeans(k, n_init=10, random_state=seed),
-    KMODES: lambda k, seed: KModes(k, random_state=seed),
+    KMODES: lambda k, seed: KModes(k, bandwidth="knn", n_init=10, random_state=seed),
     GRADIENT: lambda k, seed: LaplacianKModes(k, solver="gradient", random_state=seed),
     BOUND: lambda k, seed: LaplacianKModes(k, solver="bound", random_state=seed),
 }
 SETS = {"COIL20": ("coil20.npz", None), "MNIST": ("mnist.npz", 200), "USPS": ("usps.npz", 100)}
-QUICK_OF_EACH, QUICK_STRIDE = 20, 20
+QUICK_STRIDE = 20
 COMPONENTS = 50
 AUTHORS_FILE = "../reference/usps_lap.npz"  # relative to the data folder
 AUTHORS_SECONDS = 52
@@ -52,24 +52,6 @@ LIMITS = {
         "max_iter": 10_000,
     },
 }
-
-
-class Known(NamedTuple):
-    """Rows with known classes."""
-
-    name: str
-    X: Any
-    y: Any
-    source: str
-
-    @property
-    def data(self) -> Data:
-        return Data(self.name, self.X, len(np.unique(self.y)), self.source)
-
-    def few(self) -> "Known":
-        """Return a few rows for a warm-up."""
-        X, y = _draw(self.X, self.y, QUICK_OF_EACH)
-        return self._replace(X=X, y=y)
 
 
 def missing_reference() -> list[str]:
@@ -173,13 +155,7 @@ def _take(X, y, n_of_each, effort: Effort):
     n_of_each = QUICK_OF_EACH if effort.quick else n_of_each
     if n_of_each is None:
         return X, y, "all"
-    return *_draw(X, y, n_of_each), f"{n_of_each} of each class, drawn by RandomState(0)"
-
-
-def _draw(X, y, n_of_each):
-    rng = np.random.RandomState(0)
-    drawn = [rng.choice(np.flatnonzero(y == c), n_of_each, replace=False) for c in np.unique(y)]
-    return X[np.concatenate(drawn)], y[np.concatenate(drawn)]
+    return *draw_each(X, y, n_of_each), f"{n_of_each} of each class, drawn by RandomState(0)"
 
 
 def _reduced(quick) -> Known:

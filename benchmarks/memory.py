@@ -25,7 +25,9 @@ from workloads import WORKLOADS, Data
 from modeclust import KModes
 
 FITS = {
-    "modeclust": lambda k: KModes(k, n_init=1, path_iter=2, max_iter=20, random_state=0),
+    "modeclust": lambda k: KModes(
+        k, bandwidth="knn", n_init=1, path_iter=2, max_iter=20, random_state=0
+    ),
     "scikit-learn": lambda k: KMeans(k, n_init=1, max_iter=20, random_state=0),
 }
 STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -37,7 +39,7 @@ def measure_memory(data: Data, effort: Effort):
     processes = {library: _start(data.name, library, effort) for library in FITS}
     found = {library: json.loads(p.communicate()[0]) for library, p in processes.items()}
     return {
-        "run": "n_init=1, at most 20 iterations of K-means, path_iter=2",
+        "run": 'bandwidth="knn", n_init=1, at most 20 iterations of K-means, path_iter=2',
         "bytes_of_X": data.n_bytes,
         "libraries": {
             library: {**own, "share": own["extra"] / data.n_bytes} for library, own in found.items()

@@ -10,12 +10,13 @@ import json
 import re
 from pathlib import Path
 
+from defaults_tables import BATTERY_TITLE
 from plots import COLOURS, draw_all
 from tables import to_markdown
 
 PICTURE = re.compile(r"!\[(?P<caption>.*?)\]\((?P<name>.*?)\.png\)")
 # Sections with details, which are folded at first.
-FOLDED = ("What was run for it", "What bounds spare")
+FOLDED = ("What was run for it", "What bounds spare", BATTERY_TITLE)
 
 
 def write_page(results, folder: Path):

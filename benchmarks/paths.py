@@ -34,7 +34,7 @@ class Scouting(NamedTuple):
 
 
 def plan_course(X, n_clusters, n_bandwidths) -> Course:
-    """Return the course of a default fit: automatic start, "knn" bandwidth as the target."""
+    """Return the course of a fit with bandwidth="knn", which starts automatically."""
     means = KModes(n_clusters, bandwidth=np.inf, n_init=1, random_state=0).fit(X).cluster_centers_
     target = estimate_bandwidth(X, random_state=0)
     options = {"n_bandwidths": 2, "path_iter": 1, "max_iter": 1, "store_labels": False}

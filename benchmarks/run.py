@@ -15,10 +15,14 @@ from pathlib import Path
 import environment
 from bounds import measure_bounds
 from chunks import measure_chunks, measure_scale
+from defaults_outliers import measure_outliers
+from defaults_quality import measure_defaults, missing_battery
+from defaults_time import measure_time
 from effort import Effort
 from fits import measure_kmeans, measure_whole_fit
 from growth import CURVES, measure_growth
 from iteration import measure_iteration
+from labelled import missing_sets
 from laplacian import measure_authors, measure_bound, measure_quality, missing_reference
 from mean_shift import measure_shift_growth
 from memory import measure_memory
@@ -45,6 +49,9 @@ SINGLE = {
     "scale": measure_scale,
     "bounds": measure_bounds,
     "start": measure_start,
+    "defaults-quality": measure_defaults,
+    "defaults-outliers": measure_outliers,
+    "defaults-time": measure_time,
 }
 NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 
@@ -57,7 +64,12 @@ def main():
         "environment": environment.describe_environment(),
         "repeats": effort.repeats,
         "quick": effort.quick,
-        "left_out": [*missing_peers(), *missing_reference()],
+        "left_out": [
+            *missing_peers(),
+            *missing_reference(),
+            *missing_sets(),
+            *missing_battery(),
+        ],
         "failed": [],
         "outside_cores": {},
         "workloads": {},

@@ -11,6 +11,13 @@ from algorithm_tables import (
     other_clusterings,
 )
 from dask_tables import chunk_means, chunks, predicted_passes
+from defaults_tables import (
+    battery,
+    default_goals,
+    default_outliers,
+    default_quality,
+    default_time,
+)
 from kmeans_tables import (
     bounds,
     growth,
@@ -33,7 +40,12 @@ def to_markdown(results) -> str:
         _environment,
         _verdicts,
         _losses,
+        default_goals,
         _data,
+        default_quality,
+        battery,
+        default_outliers,
+        default_time,
         iteration_ratios,
         iteration_details,
         kmeans,
@@ -116,7 +128,8 @@ def _losses(results):
         "Where modeclust loses",
         ["", "data", "beside", "modeclust / the other"],
         rows,
-        "Every comparison in which it took more in all turns, the worst first.",
+        "Every comparison in which it took more in all turns, the worst first; inf where the other "
+        "misses nothing.",
     )
 
 

@@ -1,9 +1,11 @@
 """Wins and losses: every comparison with another library, turn by turn."""
 
 from collections.abc import Iterator
+from math import inf
 from typing import Any, NamedTuple
 
 from chunks import MEANS_CLUSTER
+from defaults_quality import DEFAULT
 from iteration import BARE_READ, OPENING
 from laplacian import KMEANS
 from mean_shift import THEIRS as THEIR_SHIFT
@@ -45,6 +47,7 @@ def comparisons(results) -> Iterator[Comparison]:
     for part in results["others"].values():
         rival, *own = part["contestants"]
         yield from _times("a whole fit", part["data"], part["contestants"], own, [rival])
+    yield from _of_defaults(results)
     yield from _of_mean_shift(results["mean-shift-growth"])
     for part in (*results["laplacian-quality"].get("sets", ()), results["laplacian-bound"]):
         if part:
@@ -75,6 +78,33 @@ def _of_workload(workload, data):
     if "memory" in workload:
         ours, theirs = (own["extra"] for own in workload["memory"]["libraries"].values())
         yield Comparison("memory of a fit", data, KMEANS, summary([ours / theirs]))
+
+
+def _of_defaults(results):
+    """Yield what the defaults reach beside K-means, seed by seed."""
+    scores = {"purity": "1 - purity near modes", "adjusted_rand": "1 - adjusted Rand index"}
+    for known in results["defaults-quality"].get("sets", ()):
+        for key, what in scores.items():
+            own = {name: score[key] for name, score in known["contestants"].items()}
+            yield _misses(f"{what} of a default fit", known["data"]["title"], own)
+    if battery := results["defaults-quality"].get("battery"):
+        what = f"{scores['adjusted_rand']} of a default fit"
+        yield _misses(what, "mean of the battery", battery["adjusted_rand"])
+    for known in results["defaults-outliers"].get("sets", ()):
+        own = {name: score["mean"] for name, score in known["contestants"].items()}
+        yield _misses(f"{scores['adjusted_rand']} with outliers", known["data"]["title"], own)
+    for part in results["defaults-time"].get("sets", ()):
+        data = part["data"]["title"]
+        yield from _times("a default fit", data, part["contestants"], [OURS], [LLOYD])
+        inertias = part["inertia_ratio"]
+        yield Comparison("inertia of its K-means", data, LLOYD, inertias, SAME_INERTIA)
+
+
+def _misses(what, data, scores):
+    """Compare how much a score of the defaults and of K-means misses 1."""
+    turns = zip(scores[DEFAULT]["values"], scores[KMEANS]["values"], strict=True)
+    ratio = summary(1.0 if a == b else (1 - a) / (1 - b) if b < 1 else inf for a, b in turns)
+    return Comparison(what, data, KMEANS, ratio)
 
 
 def _of_mean_shift(growth):

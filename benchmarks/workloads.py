@@ -114,11 +114,16 @@ def _tdt2(quick):
         shape = (TDT2_SHAPE[0] // stride, TDT2_SHAPE[1])
         X = sparse.random(*shape, TDT2_DENSITY, format="csr", random_state=0)
         return _canonical(normalize(X)), "stand-in of TDT2's shape and density: random, seed 0"
+    X, _ = read_tdt2(path)
+    return X[::stride], "TDT2, (1 + log tf) log(N / df), unit rows" + _every(stride)
+
+
+def read_tdt2(path):
+    """Return TDT2 with weighted terms and unit rows, and the topics."""
     with np.load(path) as file:
         parts = (file["data"].astype(np.float64), file["indices"], file["indptr"])
         counts = sparse.csr_matrix(parts, shape=tuple(file["shape"]))
-    source = "TDT2, (1 + log tf) log(N / df), unit rows" + _every(stride)
-    return _canonical(_weigh_terms(counts)[::stride]), source
+        return _canonical(_weigh_terms(counts)), file["y"]
 
 
 def _every(stride):

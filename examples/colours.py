@@ -20,15 +20,14 @@ from modeclust.plotting.palette import COLORS
 # Six colours
 # -----------
 #
-# We cluster a sample of the pixels, with a bandwidth of 8 of the 256 levels of red, green and blue,
-# and give each pixel the nearest colour of the palette.
+# We cluster a sample of the pixels, and give each pixel the nearest colour of the palette.
 
 photo = load_sample_image("china.jpg")
 pixels = photo.reshape(-1, 3).astype(float)
 sample = np.random.RandomState(0).choice(len(pixels), 20_000, replace=False)
 
-model = KModes(6, bandwidth=8, random_state=0).fit(pixels[sample])
-palettes = {"K-means": model.path_[0].centers, "K-modes": model.cluster_centers_}
+model = KModes(6, random_state=0).fit(pixels[sample])
+palettes = {"K-means": model.path_[0].centers, "K-modes": model.modes_}
 
 figure, axes = plt.subplot_mosaic(
     [["photograph", "K-means", "K-modes"], [".", "means", "modes"]],

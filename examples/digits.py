@@ -2,9 +2,9 @@
 Digits: from blur to pattern
 ============================
 
-K-means averages digits of different classes and styles. As the bandwidth decreases, each center
-moves to where many digits of its cluster are similar, and becomes a digit that somebody could have
-written. This is the paper's experiment with USPS, on the digits of scikit-learn.
+K-means averages digits of different classes and styles. The modes of K-modes average only digits
+that are similar, so each of them is a digit that somebody could have written. This is the paper's
+experiment with USPS, on the digits of scikit-learn, with the default bandwidths.
 
 As a script, ``python digits.py [FOLDER]`` also writes the picture and the page to a folder, by
 default ``out``.
@@ -16,36 +16,44 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
 
-from modeclust import KModes, estimate_bandwidth
+from modeclust import KModes
 
 # %%
-# A third of the neighbour distance
-# ---------------------------------
+# Ten clusters, and nothing else to choose
+# ----------------------------------------
 #
-# The default bandwidth is the mean distance to the 10th neighbour. In 64 dimensions, it smooths a
-# lot. A third of it averages only digits that are very similar.
+# The fit has two stages. The first finds the labels at one bandwidth, the median distance of the
+# rows to their centers. The second freezes the labels, and gives each cluster a bandwidth of its
+# own, at which its mode averages only a few similar rows.
 
 X, y = load_digits(return_X_y=True)
 X = X / 16
-bandwidth = estimate_bandwidth(X) / 3
-model = KModes(10, bandwidth=bandwidth, random_state=0).fit(X)
+model = KModes(n_clusters=10, random_state=0).fit(X)
 path = model.path_
-print(f"{len(X)} digits of 8 x 8 pixels, 10 clusters, target bandwidth {bandwidth:.3f}")
+print(
+    f"{len(X)} digits of 8 x 8 pixels, 10 clusters, bandwidth of the labels {model.bandwidth_:.3f}"
+)
 
 # %%
-# The centers along the path
-# --------------------------
+# From means to modes
+# -------------------
 #
-# Each row is a cluster, and each column is a bandwidth. The first column is K-means. Look at a row
-# whose first image is blurred: it averages digits of two classes, or two ways to write a digit. To
-# the right, only one of them is left, and its strokes become sharp.
+# Each row is a cluster. The first column is K-means. The second has the centers, which determine
+# the labels. In the others the labels stay, and the modes average fewer and fewer rows; the titles
+# are medians over the clusters. Look at a row whose first image is blurred: it averages digits of
+# two classes, or two ways to write a digit. To the right, only one of them is left, and its strokes
+# become sharp.
 
-columns = np.linspace(0, len(path) - 1, 7).round().astype(int)
+n_labelled = np.count_nonzero(path.stage < 2)
+columns = [0, n_labelled - 1, *np.linspace(n_labelled, len(path) - 1, 5).round().astype(int)]
+rows_averaged = np.median(path.rows_averaged, axis=1)
 figure, axes = plt.subplots(10, 7, figsize=(7, 11), layout="constrained")
-figure.suptitle("Centroids of the digits, from K-means to ever smaller bandwidths", fontsize=11)
+figure.suptitle("Representatives of the digits, and how many rows they average", fontsize=11)
 for i, column in zip(columns, axes.T, strict=True):
-    column[0].set_title("K-means" if i == 0 else f"{path.bandwidths[i]:.3g}", fontsize=10)
+    name = ("means", "centers", "modes")[path.stage[i]]
+    column[0].set_title(f"{name}\n{rows_averaged[i]:.0f} rows", fontsize=10)
     for center, ax in zip(path.centers[i], column, strict=True):
         ax.imshow(center.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
         ax.set(xticks=[], yticks=[])
@@ -56,7 +64,7 @@ for k, ax in enumerate(axes[:, 0]):
 # How typical are they?
 # ---------------------
 #
-# A typical digit has neighbours of its own class. For each center at each bandwidth, ``report``
+# A typical digit has neighbours of its own class. For each center or mode of the path, ``report``
 # finds the 20 nearest rows of its cluster. The purity is the share of their most frequent class. A
 # center between classes has a low purity.
 
@@ -69,35 +77,47 @@ purity = np.array(
 )
 moves = np.linalg.norm(path.centers - path.centers[0], axis=2)
 
-print("bandwidth  objective  iterations  sizes       farthest move  purity of")
-print("                                  min to max  from K-means   20 neighbours")
+print("stage    bandwidth  rows averaged  sizes       farthest move  purity of")
+print("         (median)   (median)       min to max  from K-means   20 neighbours")
 for i, point in enumerate(path):
-    name = "K-means" if i == 0 else f"{point.bandwidth:.3f}"
+    stage = ("K-means", "centers", "modes")[point.stage]
     sizes = f"{point.counts.min()} to {point.counts.max()}"
     print(
-        f"{name:>9}  {point.objective:9.4f}  {point.n_iter:10d}  {sizes:<10}  "
+        f"{stage:<7}  {point.bandwidth:9.3f}  {rows_averaged[i]:13.1f}  {sizes:<10}  "
         f"{moves[i].max():13.2f}  {purity[i].mean():13.3f}"
     )
 
 # %%
 # Most of the gain is in the clusters in which K-means mixed classes.
 
-print("cluster  size  moved  purity: K-means  K-modes")
+print("cluster  size  rows averaged  moved  purity: mean  mode")
 for k, size in enumerate(model.counts_):
-    print(f"{k:7d}  {size:4d}  {moves[-1, k]:5.2f}  {purity[0, k]:15.2f}  {purity[-1, k]:7.2f}")
+    print(
+        f"{k:7d}  {size:4d}  {model.rows_averaged_[k]:13.1f}  {moves[-1, k]:5.2f}  "
+        f"{purity[0, k]:12.2f}  {purity[-1, k]:4.2f}"
+    )
 print(
-    f"{'mean':>7}  {'':4}  {moves[-1].mean():5.2f}  "
-    f"{purity[0].mean():15.3f}  {purity[-1].mean():7.3f}"
+    f"{'mean':>7}  {'':4}  {model.rows_averaged_.mean():13.1f}  {moves[-1].mean():5.2f}  "
+    f"{purity[0].mean():12.3f}  {purity[-1].mean():4.3f}"
 )
-pairs = ", ".join(f"{i} and {j}" for i, j in model.redundant_clusters()) or "none"
-print(f"redundant clusters: {pairs}")
+
+# %%
+# The labels are hardly better or worse than those of K-means. If you need only labels, K-means is
+# enough here.
+
+changed = np.mean(model.labels_ != path[0].labels)
+of_kmeans, of_kmodes = (
+    adjusted_rand_score(y, labels) for labels in (path[0].labels, model.labels_)
+)
+print(f"labels that are not those of K-means: {changed:.1%}")
+print(f"adjusted Rand index: K-means {of_kmeans:.3f}, K-modes {of_kmodes:.3f}")
 
 # %%
 # Slide along the path
 # --------------------
 #
-# A notebook shows the report as a page. The slider selects a bandwidth, from K-means to the target,
-# for the map, the centers and their neighbours. ``model.report(X, y, "digits.html")`` writes the
+# A notebook shows the report as a page. The slider goes from K-means over the centers to the modes,
+# for the map, the images and their neighbours. ``model.report(X, y, "digits.html")`` writes the
 # same page to a file, which works offline.
 
 report
@@ -110,6 +130,6 @@ if "__file__" in globals():  # a script, and not the gallery or a notebook
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "digits.png", dpi=120)
     report.save(folder / "digits.html")
-    print(f"picture of the centroids along the path: {folder / 'digits.png'}")
+    print(f"picture of means, centers and modes: {folder / 'digits.png'}")
     print(f"page to slide along the path, for a browser: {folder / 'digits.html'}")
 # sphinx_gallery_end_ignore

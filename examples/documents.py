@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from modeclust import KModes, estimate_bandwidth
+from modeclust import KModes
 from modeclust.plotting import ModesDisplay
 from modeclust.plotting.palette import COLORS
 
@@ -92,11 +92,10 @@ print(f"{X.shape[0]} documents, {X.shape[1]} terms, {X.nnz / X.shape[0]:.0f} of 
 # Modes by their terms
 # --------------------
 #
-# In many dimensions all documents are far from each other, and at the estimated bandwidth a mode is
-# almost the mean. At two fifths of it, modes average similar documents. Each panel shows the
-# largest terms of a mode; the marks are the mean of the 20 nearest documents of its cluster.
+# By default, each mode averages a few similar documents. Each panel shows the largest terms of a
+# mode; the marks are the mean of the 20 nearest documents of its cluster.
 
-model = KModes(9, bandwidth=0.4 * estimate_bandwidth(X), random_state=0).fit(X)
+model = KModes(9, random_state=0).fit(X)
 ModesDisplay.from_estimator(model, X, feature_names=terms)
 plt.show()
 
@@ -119,7 +118,7 @@ def breadth(center):
 
 means = model.path_[0].centers
 print("cluster  documents  most are from                 terms: mean  mode")
-for k, (mean, mode) in enumerate(zip(means, model.cluster_centers_, strict=True)):
+for k, (mean, mode) in enumerate(zip(means, model.modes_, strict=True)):
     names, counts = np.unique(origin[model.labels_ == k], return_counts=True)
     share = counts.max() / counts.sum()
     print(
@@ -135,10 +134,10 @@ for k, (mean, mode) in enumerate(zip(means, model.cluster_centers_, strict=True)
 # weight, at the bottom the terms that lost the most. The latter are from documents that do not fit
 # into any cluster, and have no weight in the mode.
 
-moved = np.linalg.norm(model.cluster_centers_ - means, axis=1)
+moved = np.linalg.norm(model.modes_ - means, axis=1)
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.4), layout="constrained", sharex=True)
 for ax, k in zip(axes, np.argsort(-moved)[:3], strict=True):
-    mean, mode = means[k], model.cluster_centers_[k]
+    mean, mode = means[k], model.modes_[k]
     by_gain = np.argsort(mode - mean)
     shown = np.concatenate([by_gain[:5], by_gain[-9:]])
     places = np.arange(len(shown))

@@ -36,7 +36,7 @@ def make_spirals(turns, n_arms=3, n_rows=600, noise=0.03):
 # ----------------
 #
 # All have their default parameters and the right number of clusters. The title of each panel is the
-# adjusted Rand index: 1 is a perfect result, 0 is chance. The large dots are the centers.
+# adjusted Rand index: 1 is a perfect result, 0 is chance. The large dots are the means or modes.
 
 datasets = {"moons": make_moons(500, noise=0.07, random_state=0), "spirals": make_spirals(0.75)}
 clusterers = [KMeans(n_init=10), KModes(), LaplacianKModes()]
@@ -47,7 +47,7 @@ for row, (name, (X, y)) in zip(axes, datasets.items(), strict=True):
     for ax, clusterer in zip(row, clusterers, strict=True):
         model = clusterer.set_params(n_clusters=len(set(y)), random_state=0).fit(X)
         ax.scatter(*X.T, s=6, c=np.array(COLORS)[model.labels_], alpha=0.6)
-        centers = model.cluster_centers_
+        centers = getattr(model, "modes_", model.cluster_centers_)
         ax.scatter(*centers.T, s=110, c=COLORS[: len(centers)], edgecolor="black", linewidth=2)
         agreement = adjusted_rand_score(y, model.labels_)
         ax.set(title=f"{type(model).__name__}: {agreement:.2f}", aspect="equal")

@@ -2,7 +2,7 @@
 Too many clusters: find the redundant ones, and merge them
 ==========================================================
 
-K is often unknown. If it is too large, K-means splits groups without a warning. Between the modes
+K is often unknown. If it is too large, K-means splits groups without a warning. Between the centers
 of two pieces of a group, the density has no dip. ``redundant_clusters`` returns such pairs, and
 ``merge_redundant`` merges them.
 """
@@ -34,16 +34,17 @@ print(f"{len(merged.cluster_centers_)} clusters of {merged.counts_} rows are lef
 
 # %%
 # Thick lines join redundant pairs. All of them are within the groups, and they connect all clusters
-# of a group. In each group, the mode of the largest cluster is kept, and K-modes runs again from
-# there.
+# of a group. In each group, the center of the largest cluster is kept, and K-modes runs again from
+# there. The plots show the centers, which determine the labels.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
-display = PathDisplay.from_estimator(model, X, ax=axes[0], levels=[0.5], legend=False)
+looks = {"bandwidth": model.bandwidth_, "legend": False}
+display = PathDisplay.from_estimator(model, X, ax=axes[0], levels=[0.5], **looks)
 display.means_.remove()  # means are not needed here
 display.exemplars_.remove()
 for pair in pairs:
     axes[0].plot(*model.cluster_centers_[list(pair)].T, color="black", lw=4, alpha=0.5, zorder=5)
-PathDisplay.from_estimator(merged, X, ax=axes[1], levels=[0.1, 0.5, 0.9], legend=False)
+PathDisplay.from_estimator(merged, X, ax=axes[1], levels=[0.1, 0.5, 0.9], **looks)
 axes[0].set_title(f"K = {len(model.cluster_centers_)}; lines: redundant pairs")
 axes[1].set_title(f"Merged: K = {len(merged.cluster_centers_)}")
 plt.show()
@@ -52,11 +53,11 @@ plt.show()
 # What redundant means
 # --------------------
 #
-# We plot the density of the rows of both clusters along the segment between their modes. A pair is
-# redundant if the lowest density on the segment is above 0.9 (``threshold``) of the lower peak;
-# ``redundancy_`` has this ratio for pairs of nearby modes. The plot shows the most redundant pair,
-# the first pair that is not redundant, and two clusters of different groups. The second pair may
-# still be in the same group, connected through other clusters.
+# We plot the density of the rows of both clusters along the segment between their centers. A pair
+# is redundant if the lowest density on the segment is above 0.9 (``threshold``) of the lower end;
+# ``redundancy_`` has this ratio for pairs of nearby centers. The plot shows the most redundant
+# pair, the first pair that is not redundant, and two clusters of different groups. The second pair
+# may still be in the same group, connected through other clusters.
 
 ratios = model.redundancy_.toarray()
 others = np.where(ratios < 0.9, ratios, 0)
@@ -74,7 +75,7 @@ for (i, j), color in zip((pairs[0], first_other, of_two_groups), COLORS, strict=
     label = f"clusters {i} and {j}, at least {density.min():.2f}"
     ax.plot(steps, density, color=color, label=label)
 ax.axhline(0.9, color="0.5", ls=":", label="threshold")
-ax.set(xlabel="from one mode (0) to the other (1)", ylabel="density / lower peak", ylim=(0, None))
+ax.set(xlabel="from one center (0) to the other (1)", ylabel="density / lower peak", ylim=(0, None))
 ax.legend(fontsize="small")
 plt.show()
 
@@ -82,8 +83,9 @@ plt.show()
 # How many are left depends on the bandwidth
 # ------------------------------------------
 #
-# We start with different K and different bandwidths, and merge. For a range of bandwidths around
-# the estimated one, the result is the number of groups, whatever K was. At much larger bandwidths
+# We start with different K and different bandwidths, and merge. Here, a number is passed, and there
+# is one bandwidth for labels and modes. For a range of bandwidths around the estimated one, the
+# result is the number of groups, whatever K was. At much larger bandwidths
 # the density has one peak, and all clusters are merged. At much smaller ones it has many peaks, and
 # none are merged.
 

@@ -275,7 +275,7 @@ def compare_fits(sizes: Sizes) -> dict[str, Measure]:
     digits = digits[: 100 * shape.K]
     bandwidth = estimate_bandwidth(X, random_state=0)
     options: dict[str, Any] = {"n_init": N_RESTARTS, "random_state": 0}
-    path = KModes(10, n_bandwidths=N_PATH, **options).fit(digits).path_
+    path = KModes(10, bandwidth="knn", n_bandwidths=N_PATH, **options).fit(digits).path_
     fits: dict[str, Callable[[], Any]] = {
         "shift": lambda: MeanShift(bandwidth, n_jobs=1).fit(X),
         "modes": lambda: KModes(shape.K, bandwidth=bandwidth, n_jobs=1, **options).fit(X),

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes, MeanShift, estimate_bandwidth, kmodes_path, modes_by_bandwidth
 from modeclust.datasets import load_dataset
+from reproduction.default_fit import fit_default
 from reproduction.typicality import densities_at
 
 Doubles = npt.NDArray[np.float64]
@@ -35,6 +36,8 @@ class Outliers(NamedTuple):
     move_of_modes: float
     means_cover: bool  # whether each Gaussian has a mean near its center
     modes_cover: bool
+    move_of_default: float  # the modes of `KModes(K)` as it comes
+    default_covers: bool
 
 
 class ModeCounts(NamedTuple):
@@ -66,6 +69,7 @@ class Decade(NamedTuple):
 
     rand: Doubles  # adjusted Rand index of K-modes
     n_modes: npt.NDArray[np.int64]  # of mean-shift
+    default_rand: float  # adjusted Rand index of `KModes(K)` as it comes
 
     def rand_ratio(self) -> float:
         """Return the lowest Rand index, divided by the highest."""
@@ -167,15 +171,19 @@ def draw_with_outliers(seed: int, box: int) -> tuple[Doubles, Doubles]:
 
 
 def add_outliers(seed: int, box: int) -> Outliers:
-    """Fit three Gaussians without and with outliers, at the same bandwidth."""
+    """Fit three Gaussians without and with outliers: at the same bandwidth, and by default."""
     X, dirty = draw_with_outliers(seed, box)
-    model = KModes(len(TRIANGLE), bandwidth=estimate_bandwidth(X), random_state=seed)
+    model = KModes(len(TRIANGLE), bandwidth=estimate_bandwidth(X), n_init=10, random_state=seed)
     before, after = model.fit(X).path_.centers, model.fit(dirty).path_.centers
+    default = KModes(len(TRIANGLE), random_state=seed)
+    clean_modes, modes = default.fit(X).modes_, default.fit(dirty).modes_
     return Outliers(
         farthest(before[0], after[0]),
         farthest(before[-1], after[-1]),
         farthest(TRIANGLE, after[0]) <= 1,
         farthest(TRIANGLE, after[-1]) <= 1,
+        farthest(clean_modes, modes),
+        farthest(TRIANGLE, modes) <= 1,
     )
 
 
@@ -194,7 +202,7 @@ def farthest(points: npt.NDArray[Any], centers: npt.NDArray[Any]) -> float:
 def fit_few_clusters(seed: int) -> LowestDensity:
     """Fit four clusters to six Gaussians."""
     X, _ = draw_blobs(seed)
-    model = KModes(4, random_state=seed).fit(X)
+    model = KModes(4, bandwidth="knn", n_init=10, random_state=seed).fit(X)
     points = X, model.path_.centers[0], model.cluster_centers_
     rows, means, modes = (densities_at(X, own, model.bandwidth_) for own in points)
     return LowestDensity(float(means.min() / rows.max()), float(modes.min() / rows.max()))
@@ -204,7 +212,7 @@ def fit_many_clusters(seed: int, factor: float) -> Redundancy:
     """Fit seven clusters to four Gaussians, at a multiple of the estimated bandwidth."""
     X, _ = draw_gaussians(seed, SQUARE, 150)
     bandwidth = factor * estimate_bandwidth(X)
-    model = KModes(TOO_MANY, bandwidth=bandwidth, random_state=seed).fit(X)
+    model = KModes(TOO_MANY, bandwidth=bandwidth, n_init=10, random_state=seed).fit(X)
     means, modes = model.path_.centers[0], model.cluster_centers_
     i, j = np.triu_indices(TOO_MANY, 1)
     of_means, of_modes = (cdist(own, SQUARE).argmin(axis=1) for own in (means, modes))
@@ -223,13 +231,16 @@ def fit_many_clusters(seed: int, factor: float) -> Redundancy:
 
 
 def fit_decade(data: tuple[Doubles, Labels], seed: int) -> Decade:
-    """Fit K-modes and mean-shift over a decade of bandwidths."""
+    """Fit K-modes and mean-shift over a decade of bandwidths, and K-modes by default."""
     X, y = data
     bandwidths = estimate_bandwidth(X) * DECADE
     n_clusters = len(np.unique(y))
-    models = [KModes(n_clusters, bandwidth=b, random_state=seed).fit(X) for b in bandwidths]
+    models = [
+        KModes(n_clusters, bandwidth=b, n_init=10, random_state=seed).fit(X) for b in bandwidths
+    ]
     rand = np.array([adjusted_rand_score(y, model.labels_) for model in models])
-    return Decade(rand, modes_by_bandwidth(X, bandwidths, random_state=0).n_modes[::-1])
+    n_modes = modes_by_bandwidth(X, bandwidths, random_state=0).n_modes[::-1]
+    return Decade(rand, n_modes, fit_default(X, y, n_clusters, seed).scores[0] / 100)
 
 
 def compare_starts(X: Doubles, n_clusters: int, seed: int) -> tuple[int, int]:
@@ -237,7 +248,7 @@ def compare_starts(X: Doubles, n_clusters: int, seed: int) -> tuple[int, int]:
 
     1 means a higher objective at the end of the path, 0 a tie, and -1 a lower objective.
     """
-    path = KModes(n_clusters, random_state=seed).fit(X).path_
+    path = KModes(n_clusters, bandwidth="knn", n_init=10, random_state=seed).fit(X).path_
     finite = path.bandwidths[1:]
     rows = X[np.random.RandomState(seed).choice(len(X), n_clusters, replace=False)]
     from_rows = kmodes_path(X, n_clusters, bandwidths=finite, init=rows)
@@ -269,7 +280,7 @@ def rank_in_images_of(digit: int) -> Rank:
 
 def rank_single_mode(X: Doubles, bandwidth: float) -> Rank:
     """Rank the mode of K-modes for K = 1 among the modes of mean-shift."""
-    model = KModes(1, bandwidth=bandwidth, random_state=0).fit(X)
+    model = KModes(1, bandwidth=bandwidth, n_init=10, random_state=0).fit(X)
     density = MeanShift(bandwidth, random_state=0).fit(X).density_
     ours = densities_at(X, model.cluster_centers_, bandwidth)[0]
     return Rank(share_lower(density, ours), len(density))

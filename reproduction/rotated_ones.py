@@ -120,7 +120,7 @@ def find_centers(rotation: Rotation) -> Centers:
     """Return the centers of K-means, K-modes and mean-shift for seven images."""
     images = rotation.images
     bandwidth = BANDWIDTH * rotation.step
-    model = KModes(1, bandwidth=bandwidth, random_state=0).fit(images)
+    model = KModes(1, bandwidth=bandwidth, n_init=10, random_state=0).fit(images)
     single = narrowest_single_mode(images, bandwidth)
     return Centers(
         model.path_.centers[0],

@@ -2,6 +2,7 @@
 
 K-means averages digits of several classes and styles. K-modes finds valid digits, each typical of
 its neighbours. Mean-shift with the same number of modes has one huge cluster and a few outliers.
+`KModes(K)` as it comes is shown beside the bandwidths of the paper.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import pdist, squareform
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import NearestNeighbors
 
@@ -18,16 +20,16 @@ from modeclust import MeanShift, ModeTree, kmodes_path, modes_by_bandwidth
 from modeclust.plotting import ModesDisplay
 from modeclust.plotting.exemplars import nearest_in_cluster
 from modeclust.plotting.palette import color
+from reproduction.default_fit import N_NEIGHBORS, fit_default, purity_near
 from reproduction.findings import Findings, Measure, Picture, Table
 from reproduction.sources import Source, load_source
 from reproduction.sweeps import Schedule
-from reproduction.typicality import densities_at, distances_to_rows, greyness, purity
+from reproduction.typicality import densities_at, distances_to_rows, greyness
 
 Doubles = npt.NDArray[np.float64]
 ImageShape = tuple[int, int] | None
 
 N_CLUSTERS = 10
-N_NEIGHBORS = 20
 FIRST, LAST = 10.0, 1.0  # bandwidths
 PAPERS_BANDWIDTH = 1.8369  # of mean-shift with ten modes; the search starts there
 MANY_MODES = 100
@@ -71,6 +73,7 @@ class Sample:
         self.model = schedule.fit(self.X, N_CLUSTERS, seed=seed, n_init=size.n_init)
         self.means: Any = self.model.path_.centers[0]
         self.modes: Any = self.model.cluster_centers_
+        self.default = fit_default(self.X, self.y, N_CLUSTERS, seed)
 
     @cached_property
     def mean_shift(self) -> MeanShift | None:
@@ -84,8 +87,11 @@ class Sample:
     def purity(self, step: int) -> float:
         """Return the purity of the neighbours of the centers at a step of the path."""
         point = self.model.path_[step]
-        assert point.labels is not None
-        return purity(self.y, nearest_in_cluster(self.X, point.labels, point.centers, N_NEIGHBORS))
+        return purity_near(self.X, self.y, point.labels, point.centers)
+
+    def rand(self, step: int) -> float:
+        """Return the adjusted Rand index at a step of the path."""
+        return float(adjusted_rand_score(self.y, self.model.path_[step].labels))
 
     @cached_property
     def pair(self) -> tuple[int, int]:
@@ -253,12 +259,16 @@ def _table(samples: list[Sample]) -> Table:
         "sample",
         "K-means: purity",
         "K-modes: purity",
+        "KModes(K): purity",
+        "adjusted Rand index of all three",
         "redundant pair",
         "without the lower: rows taken over, move",
         "without the higher",
         "mean-shift: bandwidth",
         "mean-shift: rows in each cluster",
     ]
+    purities = [(s.purity(0), s.purity(-1), s.default.purity) for s in samples]
+    indices = [(s.rand(0), s.rand(-1), s.default.scores[0] / 100) for s in samples]
     rows = []
     for i, sample in enumerate(samples):
         removals = (sample.without_lower, sample.without_higher) if sample.is_redundant else ()
@@ -266,18 +276,22 @@ def _table(samples: list[Sample]) -> Table:
         rows.append(
             [
                 str(i),
-                f"{sample.purity(0):.3f}",
-                f"{sample.purity(-1):.3f}",
+                *(f"{share:.3f}" for share in purities[i]),
+                ", ".join(f"{index:.3f}" for index in indices[i]),
                 f"{sample.pair[0]} and {sample.pair[1]}" if removals else "none",
                 *([f"{r.taken:.1%}, {r.moved:.3f}" for r in removals] or ["", ""]),
                 "none" if fit is None else f"{fit.bandwidth_:.4f}",
                 "" if fit is None else ", ".join(map(str, np.sort(fit.counts_)[::-1])),
             ]
         )
+    shares = (f"{share:.3f}" for share in np.mean(purities, axis=0))
+    rand = ", ".join(f"{index:.3f}" for index in np.mean(indices, axis=0))
+    rows.append(["mean", *shares, rand, "", "", "", "", ""])
     caption = (
         "Each random sample. One mode of the redundant pair is removed, and K-modes runs again "
         "with K = 9: the share of its rows that the other mode takes over, and the move of the "
-        "other mode, divided by its median distance to the rest. Mean-shift has ten modes."
+        "other mode, divided by its median distance to the rest. Mean-shift has ten modes. K-modes "
+        "ends at a bandwidth of 1, and KModes(K) is the library as it comes."
     )
     return Table(caption, columns, rows)
 
@@ -293,6 +307,7 @@ def _draw_centers(samples: Sequence[Sample], shape: ImageShape) -> list[Picture]
             f"average, {first.purity(step):.0%} of these images are of the most common class."
         )
         pictures.append(Picture(display.figure_, caption))
+    pictures.append(_draw_default(first, shape))
     for sample in samples:
         if (fit := sample.mean_shift) is not None:
             display = _draw_neighbors(fit, sample, shape, None)
@@ -302,6 +317,20 @@ def _draw_centers(samples: Sequence[Sample], shape: ImageShape) -> list[Picture]
             pictures.append(Picture(display.figure_, caption))
             break
     return pictures
+
+
+def _draw_default(sample: Sample, shape: ImageShape) -> Picture:
+    """Draw the modes of the default with their neighbours."""
+    model, _, share = sample.default
+    display = _draw_neighbors(model, sample, shape, None)
+    display.title_.set_text("KModes(K) as it comes: a bandwidth for each cluster")
+    averaged = np.sort(model.rows_averaged_)
+    caption = (
+        "KModes(K) as it comes, with a bandwidth for each cluster: each mode averages "
+        f"{averaged[0]:.0f} to {averaged[-1]:.0f} images. On average, {share:.0%} of the images "
+        "nearest to it are of the most common class."
+    )
+    return Picture(display.figure_, caption)
 
 
 def _draw_neighbors(

@@ -18,8 +18,8 @@ IRIS = load_iris()
 FRAME = pl.DataFrame(IRIS.data, schema=["sl", "sw", "pl", "pw"]).with_columns(
     kind=pl.Series(IRIS.target_names[IRIS.target].tolist())
 )
-QUICK = ["-k", "3", "--n-bandwidths", "3", "--n-init", "2"]
-FILES = ["centers.csv", "labels.csv", "model.npz", "path.csv", "report.html", "report.json"]
+QUICK = ["-k", "3", "--n-init", "2"]
+FILES = ["labels.csv", "model.npz", "modes.csv", "path.csv", "report.html", "report.json"]
 
 
 def invoke(*arguments, code=0):

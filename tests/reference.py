@@ -61,9 +61,9 @@ def kmodes(X, centers, bandwidth, n_iter, **options):
     return centers
 
 
-def knn_bandwidth(X, n_neighbors=10):
+def knn_bandwidth(X, n_neighbors=10, statistic=np.mean):
     distances = np.sqrt(squared_distances(X, X))
-    return np.sort(distances, axis=1)[:, n_neighbors].mean()
+    return statistic(np.sort(distances, axis=1)[:, n_neighbors])
 
 
 def density(X, points, bandwidth, kernel="gaussian"):

@@ -16,7 +16,9 @@ import modeclust.plotting
 PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # What public names return.
 RETURNED = {
+    "modeclust.estimators.cluster_modes.ClusterModes",
     "modeclust.estimators.scaling.Scaling",
+    "modeclust.estimators.stability.Stability",
     "modeclust.mode_tree.TreeLevel",
     "modeclust.path.PathPoint",
     "modeclust.reporting.page.Report",

@@ -76,7 +76,12 @@ def fitted(model):
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
         model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
-        model._statistics = SufficientStatistics(CENTERS, np.ones(3), np.zeros(3), 10.0, 1.0)
+        model._statistics = SufficientStatistics(
+            CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
+        )
+        model._mode_statistics = None
+        model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
+        model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
         model._n_features_out = 3
     else:
@@ -137,6 +142,7 @@ CALLS: dict[str, Any] = {
     "KModes.score": of(_kmodes, "score", X=X),
     "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
     "KModes.merge_redundant": of(_kmodes, "merge_redundant", X=X),
+    "KModes.stability": of(_kmodes, "stability", X=X),
     "KModes.report": of(_kmodes, "report", X=X),
     "KModes.save": of(_kmodes, "save"),
     "LaplacianKModes": made(LaplacianKModes, n_clusters=3, bandwidth=1.0),
@@ -150,6 +156,9 @@ CALLS: dict[str, Any] = {
     "MeanShift.save": of(_mean_shift, "save"),
     "kmodes_path": lambda **given: modeclust.kmodes_path(
         **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
+    ),
+    "cluster_modes": lambda **given: modeclust.cluster_modes(
+        **({"X": X, "labels": np.arange(10) % 2} | given)
     ),
     "estimate_bandwidth": lambda **given: modeclust.estimate_bandwidth(**({"X": X} | given)),
     "modes_by_bandwidth": lambda **given: modeclust.modes_by_bandwidth(
@@ -255,7 +264,10 @@ TO_SCALE = [
     bad(1.0, r"X must be rows of 2 features.* got shape \(\)"),
     bad([["a", "b"]], "X must hold numbers, got <U1"),
 ]
-NO_RULES = ("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7")
+NO_RULES = (
+    *("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7"),
+    *("knn*", "0*knn", "-1*knn", "nan*knn", "knn*2*3", "2*knn*3", "knn*0", "knn/2/2", "k nn"),
+)
 START_BANDWIDTH = [
     *positive("start_bandwidth"),
     bad(0.5, "start_bandwidth must be finite and greater than the target bandwidth, 1, got 0.5"),
@@ -311,7 +323,6 @@ NEW = [*ROWS, bad(X[:, :1], r"X has 1 features, but \w+ is expecting 2")]
 TO_CLUSTER = [
     *TO_FIT,
     bad(X[:2], "n_clusters=3 is more than the number of rows of X, n_samples=2; lower"),
-    bad(np.repeat(X[:2], 5, axis=0), "n_clusters=3 is more than .* distinct rows of X .* 2; lower"),
 ]
 KNOWN = [*NEW, bad(X[:5], "X must be the data that the model was fitted on, 10 rows, got 5")]
 
@@ -419,12 +430,15 @@ def nearly_symmetric():
     return given
 
 
+ROWS_PER_MODE = by_rule("rows_per_mode", 0.5, 0, -3, np.nan, "few", None)
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
         "bandwidth": positive("bandwidth", "magic", *NO_RULES, None),
         "adaptive": switch("adaptive"),
         "n_bandwidths": count("n_bandwidths"),
+        "rows_per_mode": ROWS_PER_MODE,
+        "reassign": switch("reassign"),
         "start_bandwidth": [
             *START_BANDWIDTH,
             bad(np.inf, "start_bandwidth must be finite and greater .* got GOT"),
@@ -456,6 +470,17 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes.merge_redundant": {
         "X": KNOWN,
         "threshold": THRESHOLD,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+    },
+    "KModes.stability": {
+        "X": KNOWN,
+        "n_resamples": [
+            bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
+        ],
+        "random_state": [
+            bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
+        ],
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
@@ -548,12 +573,30 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
+    "cluster_modes": {
+        "X": [*ROWS, bad(np.empty((5, 0)), "0 feature")],
+        "labels": [
+            bad(np.zeros(9, int), "labels must have one entry for each of the 10 rows of X, got 9"),
+            bad(np.full(10, -1), "labels must have a cluster, got -1, noise, for every row"),
+            bad(np.full(10, 0.5), "labels must be integers or strings, got float64"),
+            bad(np.zeros((10, 2), int), "should be a 1d array"),
+            bad(None, "should be a 1d array"),
+        ],
+        "bandwidth": positive("bandwidth", "magic", *NO_RULES, None),
+        "rows_per_mode": ROWS_PER_MODE,
+        "kernel": KERNEL,
+        "sample_weight": WEIGHTS,
+        "sample_scale": SCALES,
+        "random_state": SEED,
+        "n_jobs": THREADS,
+    },
     "estimate_bandwidth": {
         "X": TO_FIT,
         "rule": by_rule("rule", "magic", None, 1.0),
         "n_neighbors": count("n_neighbors"),
         "local": switch("local"),
         "n_samples": count("n_samples", 2),
+        "statistic": by_rule("statistic", "mode", None, 1.0),
         "sample_weight": WEIGHTS,
         "random_state": SEED,
         "n_jobs": THREADS,
@@ -762,8 +805,12 @@ JOB = {
         ("151", "--clusters=151 is more than the number of rows, 150; lower --clusters"),
     ],
     "bandwidth": [
-        (value, f"--bandwidth must be a number > 0, inf, one of knn, .* got '{value}'")
-        for value in ("0", "-1", "nan", "wide", "knn/", "knn/0")
+        (value, f"--bandwidth must be auto, a number > 0, inf, one of knn, .* got '{value}'")
+        for value in ("0", "-1", "nan", "wide", "knn/", "knn/0", "auto/2")
+    ],
+    "rows_per_mode": [
+        (value, f"--rows-per-mode must be auto, a number >= 1, or inf, got '{value}'")
+        for value in ("0.5", "-1", "nan", "few")
     ],
     "kernel": [("triangle", "'--kernel': .*'triangle' is not one of 'gaussian', ")],
     "columns": [
@@ -784,7 +831,10 @@ JOB = {
         ("8x8", "--image 8x8 needs 64 columns, got 4"),
     ],
     "n_bandwidths": [("0", "'--n-bandwidths': .*1"), ("x", "'--n-bandwidths': .*integer")],
-    "n_init": [("0", "'--n-init': .*1"), ("x", "'--n-init': .*integer")],
+    "n_init": [
+        (value, f"--n-init must be auto or an integer > 0, got '{value}'")
+        for value in ("0", "x", "1.5")
+    ],
     "seed": [
         ("-1", "'--seed': .*0"),
         (str(2**32), "'--seed': .*4294967295"),

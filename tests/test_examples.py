@@ -35,6 +35,15 @@ def rows_below(head, printed):
     return rows
 
 
+def check_any_clustering(printed):
+    rows = np.array(rows_below("cluster  rows", printed))
+    assert len(rows) == numbers(printed)[0]
+    averaged, size, of_mean, of_mode = rows[:, 2], rows[:, 1], rows[:, 5], rows[:, 7]
+    assert np.all(averaged < size / 2)
+    assert of_mean.min() < 60
+    assert of_mode.min() == 100
+
+
 def check_colours(printed):
     means, modes = (
         numbers(line.partition(name)[2])
@@ -73,12 +82,20 @@ def check_degrees(printed):
 def check_digits(printed):
     clusters = rows_below("cluster  size", printed)
     assert len(clusters) == 10
-    assert min(row[3] for row in clusters) < 1
-    assert all(row[4] == 1 for row in clusters)
+    assert min(row[4] for row in clusters) < 1
+    assert all(row[5] == 1 for row in clusters)
     *_, first, last = numbers(re.search(r"^ *mean .*", printed, re.MULTILINE)[0])
     assert_says(
         README,
-        f"{first:.1%} are of one class with K-means, and {last:.0%} at the end of the path",
+        f"nearest to its mean, {first:.1%} are of one class, and of those nearest to its mode "
+        f"{last:.0%} (`make demo`)",
+    )
+    changed = re.search(r"labels that are not those of K-means: (.*)", printed)[1]
+    of_kmeans, of_kmodes = re.search(r"K-means (0\.\d+), K-modes (0\.\d+)", printed).groups()
+    assert_says(
+        README,
+        f"{changed} of the labels differ from those of K-means, and the adjusted Rand index is "
+        f"{of_kmodes} instead of {of_kmeans}",
     )
 
 
@@ -114,10 +131,7 @@ def check_landmarks(printed):
 
 
 def check_measurements(printed):
-    pairs = [line.count("(") for line in re.findall(r"redundant pairs (.*)", printed)]
-    assert pairs[0] == 3
-    assert pairs[-1] == 0
-    assert pairs == sorted(pairs, reverse=True)
+    assert min(numbers(re.search(r"similarity: (.*)", printed)[1])) >= 0.85
     assert re.search(r"^ +kmodes0 +kmodes1 +kmodes2$", printed, re.MULTILINE)
     of_mean, of_medoid, of_mode = (
         numbers(re.search(rf"^ *{name}: (.*)", printed, re.MULTILINE)[1])
@@ -135,11 +149,11 @@ def check_moons_and_spirals(printed):
 
 
 def check_outliers(printed):
-    rows = {int(row[0]): row[1:3] for row in rows_below("distance", printed)}
-    means, modes = rows[12]
-    assert modes < means / 4
-    means, modes = rows[20]
-    assert modes > means
+    rows = {int(row[0]): row[1:5] for row in rows_below("distance", printed)}
+    means, paper, centers, modes = rows[20]
+    assert max(paper, centers) < means / 2
+    for means, paper, centers, modes in (rows[100], rows[1000]):
+        assert centers < modes < 1 < 4 < min(means, paper)
     three, four = (numbers(line)[-1] for line in re.findall(r"\d clusters, of .*", printed))
     assert four < 1 < three
 
@@ -148,14 +162,12 @@ def check_spectral(printed):
     rows = rows_below("            K-means  K-modes", printed)
     assert len(rows) == 5
     for _, index, index_of_modes, length, length_of_modes, gap, gap_of_modes in rows:
-        assert abs(index - index_of_modes) < 0.03
+        assert index_of_modes > index - 0.01
         assert length < 0.95 < 0.99 < length_of_modes
         assert gap_of_modes < gap / 3
-    indices = np.array(rows)[:, 1:3].mean(axis=0)
-    assert indices[1] < indices[0]
     around_mean, around_mode = (numbers(line) for line in re.findall(r"of its \w+: (.*)", printed))
-    assert around_mean[1] == 0
-    assert around_mode[1] > 0.5
+    assert around_mean[0] == 0
+    assert around_mode[0] > 0.1
     assert max(around_mean[-1], around_mode[-1]) < 0.9
 
 
@@ -170,6 +182,7 @@ def check_too_many_clusters(printed):
 
 
 CHECKS = {
+    "any_clustering": check_any_clustering,
     "colours": check_colours,
     "dask_cluster": check_dask_cluster,
     "degrees": check_degrees,

@@ -81,6 +81,39 @@ def test_who_took_less_by_hand(tmp_path):
     assert "Lloyd" not in lost
 
 
+def scores(*values):
+    return {"mean": sum(values) / len(values)} | times(*values)
+
+
+def test_the_goals_of_the_defaults_by_hand(tmp_path):
+    def known(name, purity, ours, theirs):
+        of = {"purity": purity, "adjusted_rand": ours, "rows_averaged": scores(9.0, 9.0)}
+        means = of | {"purity": scores(1.0, 0.9), "adjusted_rand": theirs}
+        return {
+            "name": name,
+            "data": {"title": f"{name} 9 x 2", "source": "made up"},
+            "contestants": {"scikit-learn KMeans": means, "KModes()": of},
+        }
+
+    sets = [
+        known("digits", scores(1.0, 0.98), scores(0.5, 0.6), scores(0.5, 0.6)),
+        known("USPS", scores(0.8, 0.9), scores(0.3, 0.3), scores(0.4, 0.5)),
+    ]
+    page = page_of(small_run(**{"defaults-quality": {"seeds": 2, "sets": sets}}), tmp_path)
+    assert "`KModes()` reaches 1 of 3 goals." in page
+    purity = "| purity near modes |"
+    assert f"{purity} digits 9 x 2 | at least 0.99 | 0.99 | reached |" in page
+    assert f"{purity} USPS 9 x 2 | at least 0.86 | 0.85 | missed |" in page
+    # The means over sets and seeds, ours and that of K-means: 0.425 and 0.5.
+    beside = "| adjusted Rand index, beside K-means | mean of the sets |"
+    assert f"{beside} at least 0.5 | 0.425 | missed |" in page
+    # K-means misses no purity in the first turn: equal to ours on the digits, lost on USPS.
+    lost = page.split("## Where modeclust loses")[1].split("## Goals")[0]
+    title = "1 - adjusted Rand index of a default fit"
+    assert f"| {title} | USPS 9 x 2 | scikit-learn KMeans | 1.28 (1.17 to 1.4) |" in lost
+    assert "digits" not in lost
+
+
 def test_a_run_of_nothing_makes_a_page(tmp_path):
     page = page_of(small_run(), tmp_path)
     assert "Of 0 comparisons" not in page

@@ -3,7 +3,20 @@
 import re
 
 import pytest
-from pages import KINDS, PAGES, ROOT, check, commands_in_text, shell_lines
+from pages import (
+    COMMANDS,
+    DOCS,
+    KINDS,
+    PAGES,
+    README,
+    ROOT,
+    assert_says,
+    check,
+    commands_in_text,
+    shell_lines,
+)
+
+from modeclust import KModes
 
 OTHER_SHELLS = r"^```(bash|console|shell|zsh)"
 
@@ -13,6 +26,14 @@ def test_what_a_page_says_to_type_can_be_typed(page):
     assert not re.findall(OTHER_SHELLS, page.read_text(encoding="utf-8"), re.MULTILINE)
     for command in dict.fromkeys([*shell_lines(page), *commands_in_text(page)]):
         check(command)
+
+
+def test_the_command_line_has_the_defaults_of_kmodes_as_two_pages_say():
+    defaults = {option.name: option.default for option in COMMANDS["fit"].params}
+    for name in ("bandwidth", "rows_per_mode", "kernel", "adaptive", "n_bandwidths", "n_init"):
+        assert defaults[name] == KModes().get_params()[name]
+    assert_says(README, "Or from the command line, with the same defaults:")
+    assert_says(DOCS / "quickstart.md", "It has the same defaults as `KModes`.")
 
 
 def test_the_pages_have_commands_of_every_kind():

@@ -94,7 +94,8 @@ def test_to_frame(path, backend, kind):
         else {name: frame[name].to_numpy() for name in frame.columns}
     )
     assert list(columns) == [
-        "step", "bandwidth", "objective", "inertia", "n_iter", "cluster", "count", "x0", "x1",
+        "step", "stage", "bandwidth", "objective", "inertia", "n_iter", "cluster", "count",
+        "rows_averaged", "x0", "x1",
     ]  # fmt: skip
     assert all(len(values) == 12 for values in columns.values())
     row = 7  # the third bandwidth, the second cluster

@@ -10,12 +10,11 @@ from PIL import Image
 
 PICTURES = DOCS / "pictures"
 DRAWN_BY = {
-    "guide.py": ["adaptive.png", "bandwidths.png", "kernels.png", "paths.png"]
-    + ["which_algorithm.png"],
-    "front.py": ["front_dark.svg", "front_light.svg"],
+    "guide.py": ["adaptive.png", "kernels.png", "paths.png", "which_algorithm.png"],
+    "front.py": ["digits.png", "front_dark.svg", "front_light.svg"],
 }
-# A screenshot of the explorer, and what the example of the digits draws.
-OTHERS = ["explorer.png", "digits.png"]
+# A screenshot of the explorer.
+OTHERS = ["explorer.png"]
 
 pytestmark = pytest.mark.docs
 

@@ -1,8 +1,8 @@
 import re
 
 import pytest
+from pages import DOCS, ROOT, assert_says, blocks, lines_to_run, results, run
 from pages import README as PAGE
-from pages import ROOT, assert_says, blocks, lines_to_run, results, run
 
 README = PAGE.read_text(encoding="utf-8")
 
@@ -12,7 +12,7 @@ def test_every_python_block_of_the_readme_runs(tmp_path, monkeypatch):
     namespace = {}
     for block, _ in blocks(PAGE, "python"):
         exec(block, namespace)
-    assert namespace["model"].cluster_centers_.shape == (10, 64)
+    assert namespace["model"].modes_.shape == (10, 64)
     assert [path.name for path in tmp_path.iterdir()] == ["digits.html"]
 
 
@@ -84,6 +84,25 @@ def test_the_readme_says_how_often_and_on_what_was_measured():
         for part in ("iteration", "kmeans")
     }
     assert_says(PAGE, f"Medians of {min(turns)} to {max(turns)} turns on two cores")
+
+
+def test_the_purities_in_the_readme_are_those_of_the_page_on_choosing():
+    page = (DOCS / "guide" / "choosing.md").read_text(encoding="utf-8")  # `make docs` runs it
+    of_means, of_modes = (
+        {
+            name: float(re.search(rf"^{name} +{column}", page, re.MULTILINE)[1])
+            for name in ("iris", "digits")
+        }
+        for column in (r"(\S+) ", r"\S+ \S+ +(\S+) ")
+    )
+    assert of_modes["digits"] == 1
+    assert_says(PAGE, f"over five seeds with ten restarts, K-means has {of_means['digits']:.1%}")
+    assert of_modes["iris"] < of_means["iris"]
+    assert_says(
+        PAGE,
+        f"Of the 20 rows nearest to a mode, {of_modes['iris']:.1%} are of one class, and of those "
+        f"nearest to a mean {of_means['iris']:.0%}",
+    )
 
 
 def test_the_counts_of_claims_in_the_readme_are_those_of_the_papers_page():

@@ -12,6 +12,7 @@ ORDER = (
     "landmarks",
     "spectral",
     "degrees",
+    "any_clustering",
     "moons_and_spirals",
     "measurements",
     "grid_search",

@@ -10,9 +10,8 @@ import matplotlib as mpl
 import numpy as np
 from kmedoids import KMedoids
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
 
-from modeclust import KModes, LaplacianKModes, MeanShift, _core, estimate_bandwidth, kmodes_path
+from modeclust import KModes, LaplacianKModes, MeanShift, _core, estimate_bandwidth
 from modeclust.data.mode_pass import ModePass
 from modeclust.datasets import load_dataset
 from modeclust.kernels import KERNELS
@@ -44,7 +43,7 @@ def which_algorithm():
     X = arc_and_blobs()
     models = {
         "KMeans": KMeans(3, n_init=10, random_state=0),
-        "KModes": KModes(3, bandwidth=0.25, random_state=0),
+        "KModes": KModes(3, random_state=0),
         "KMedoids": KMedoids(3, method="fasterpam", metric="euclidean", random_state=0),
         "MeanShift": MeanShift(bandwidth=0.25),
         "MeanShift, three modes": MeanShift(n_clusters=3),
@@ -55,7 +54,7 @@ def which_algorithm():
     )
     for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
         labels = model.fit(X).labels_
-        centers = model.cluster_centers_
+        centers = getattr(model, "modes_", model.cluster_centers_)
         order = np.argsort(np.argsort(centers @ [1, 2], kind="stable"))  # one colour for one place
         for k, center in enumerate(centers):
             own = X[labels == k]
@@ -65,28 +64,6 @@ def which_algorithm():
         ax.set_aspect("equal")
     figure.supxlabel("x0", fontsize=9)
     figure.supylabel("x1", fontsize=9)
-    return figure
-
-
-def bandwidths():
-    """Draw the modes of the digits at some bandwidths."""
-    X = load_digits().data / 16
-    rule = estimate_bandwidth(X)
-    shares = [1, 1 / 2, 1 / 3, 1 / 4, 1 / 6]
-    path = kmodes_path(
-        X,
-        10,
-        bandwidths=[np.inf, *rule * np.geomspace(2, 1 / 6, 30)],
-        random_state=0,
-    )
-    points = [path[0], *(path.at(share * rule) for share in shares)]
-    names = ["K-means", "knn", "knn / 2", "knn / 3", "knn / 4", "knn / 6"]
-    figure, axes = plt.subplots(len(points), 10, figsize=(8, 5.2), layout="constrained")
-    for row, point, name in zip(axes, points, names, strict=True):
-        for ax, center in zip(row, point.centers, strict=True):
-            ax.imshow(center.reshape(8, 8), cmap="gray_r", vmin=0, vmax=1)
-            ax.set(xticks=[], yticks=[])
-        row[0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
     return figure
 
 
@@ -125,9 +102,12 @@ def adaptive():
     scale = (np.bincount(labels, local) / np.bincount(labels))[labels]
     found = {
         "K-means": means,
-        "one bandwidth": KModes(2, random_state=0).fit(X),
+        "default": KModes(2, random_state=0).fit(X),
+        "one bandwidth, knn": KModes(2, bandwidth="knn", random_state=0).fit(X),
         "adaptive, 3 x knn": KModes(2, bandwidth=3 * rule, adaptive=True, random_state=0).fit(X),
-        "a scale for each cluster": KModes(2, random_state=0).fit(X, sample_scale=scale),
+        "a scale for each cluster": KModes(2, bandwidth="knn", random_state=0).fit(
+            X, sample_scale=scale
+        ),
     }
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
     true = np.array([[0.1, 0.1], [8, 2]])
@@ -136,8 +116,8 @@ def adaptive():
         ax.scatter(*X[own].T, s=5, color="0.75", linewidths=0)
         ax.scatter(*peak, s=160, marker="+", color="k", label="true mode", zorder=3)
         for k, (name, model) in enumerate(found.items()):
-            center = model.cluster_centers_[model.predict(peak[None])[0]]
-            looks = {"color": color(k), "marker": "*os^"[k], "edgecolors": "k", "s": 70}
+            center = model.modes_[model.predict(peak[None])[0]]
+            looks = {"color": color(k), "marker": "*Dos^"[k], "edgecolors": "k", "s": 70}
             ax.scatter(*center, label=name, zorder=4, **looks)
         size = 1 / 20 if title == "dense cluster" else 1
         corner = peak - 2 * size
@@ -154,7 +134,7 @@ def paths():
     return PathDisplay.from_estimator(model, X).figure_
 
 
-PICTURES = {draw.__name__: draw for draw in (which_algorithm, bandwidths, kernels, adaptive, paths)}
+PICTURES = {draw.__name__: draw for draw in (which_algorithm, kernels, adaptive, paths)}
 
 
 def main():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modeclust import plotting as plotting
+    from modeclust.estimators.cluster_modes import cluster_modes
     from modeclust.estimators.functions import estimate_bandwidth, kmodes_path, modes_by_bandwidth
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.laplacian_kmodes import LaplacianKModes
@@ -20,6 +21,7 @@ __all__ = [
     "MeanShift",
     "ModeTree",
     "Path",
+    "cluster_modes",
     "estimate_bandwidth",
     "kmodes_path",
     "load",
@@ -35,6 +37,7 @@ _MODULES = {
     "MeanShift": "estimators.mean_shift",
     "ModeTree": "mode_tree",
     "Path": "path",
+    "cluster_modes": "estimators.cluster_modes",
     "estimate_bandwidth": "estimators.functions",
     "kmodes_path": "estimators.functions",
     "load": "estimators.saving",

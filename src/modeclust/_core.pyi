@@ -37,9 +37,11 @@ def merge_mode_sums(
     kernel: int,
     reference: Doubles,
     mass: Doubles,
+    mass_squared: Doubles,
     totals: Doubles,
     other_reference: Doubles,
     other_mass: Doubles,
+    other_mass_squared: Doubles,
     other_totals: Doubles,
 ) -> None:
     """Add other sums in place; the result has the smaller reference of each cluster."""
@@ -92,7 +94,14 @@ class Rows:
         """The labels of the last pass that assigned labels, or -1 before the first; read-only."""
 
     @property
+    def has_precision(self) -> bool:
+        """Whether rows have local scales."""
+
+    @property
     def has_labels(self) -> bool: ...
+    def set_labels(self, labels: Labels, n_clusters: int) -> None:
+        """Set labels from 0 to n_clusters - 1, for passes that keep them."""
+
     def detach_labels(self) -> KeptLabels:
         """Remove and return the labels and bounds, so that the rows need not be kept."""
 
@@ -117,7 +126,10 @@ class Rows:
         inverse_squared_bandwidth: float,
         reassign: bool = True,
         also_at: float = -1.0,
+        cluster_factors: Doubles | None = None,
+        squared: Doubles | None = None,
     ) -> tuple[
+        Doubles,
         Doubles,
         Doubles,
         Doubles,
@@ -135,6 +147,8 @@ class Rows:
         """Return the fields of `ModeSums` after `kernel`.
 
         `also_at` is 1 / bandwidth^2 of the previous bandwidth; -1 if there is none.
+        `cluster_factors` (K,) multiply 1 / bandwidth^2 in each cluster. `squared` (N,) gets the
+        squared distances of the rows to their own centers.
         """
 
     def mean_pass(
@@ -153,6 +167,12 @@ def distances(rows: Rows, centers: Doubles, out: NDArray[np.floating[Any]]) -> N
 
 def own_distances(rows: Rows, centers: Doubles, labels: Labels) -> Doubles:
     """Return the squared distance of each row to its own center."""
+
+def nearest_rows(rows: Rows, points: Doubles, n_nearest: int) -> tuple[Doubles, Integers]:
+    """Return the distances and indices of the rows nearest to each point, (Q, n_nearest).
+
+    On a tie, the lower index comes first. If there are fewer rows, the rest has the index -1.
+    """
 
 def kernel_values(
     rows: Rows, centers: Doubles, *, kernel: int, inverse_squared_bandwidth: float, out: Doubles
@@ -200,8 +220,9 @@ def segment_densities(
     *,
     kernel: int,
     inverse_squared_bandwidth: float,
+    step: int = 1,
 ) -> Doubles:
-    """Return the densities (P, G) at points between pairs of centers."""
+    """Return the densities (P, G) at points between pairs of centers, of every `step`-th row."""
 
 class ShiftSums:
     """The sums of mean-shift at some points."""
@@ -283,3 +304,25 @@ class Graph:
 
 def project_rows(rows: Doubles) -> None:
     """Project each row onto the simplex, in place."""
+
+def distance_histogram(
+    rows: Rows, squared: Doubles, labels: Labels, n_clusters: int, unit: float
+) -> Doubles:
+    """Add up rows by cluster and squared distance in units.
+
+    Returns (K, bins, 3): the sums of q p, q p^2 and q p e, with the sample weight q, the precision
+    p, and e the squared distance times p.
+    """
+
+def bandwidths_for_rows(kernel: int, histogram: Doubles, unit: float, wanted: Doubles) -> Doubles:
+    """Return the bandwidth at which each cluster averages the wanted number of rows (K,).
+
+    It is infinite for a cluster that does not have more rows than that.
+    """
+
+def prune_centers(losses: Doubles, weight: Doubles, n_kept: int) -> Integers:
+    """Return the `n_kept` centers that are left if the others are removed one by one.
+
+    `losses` (N, M) has the loss of each row at each center. Each time, the center is removed whose
+    rows lose least if they go to their best other center.
+    """

@@ -35,6 +35,12 @@ class PathPoint(NamedTuple):
         Number of iterations.
     labels : ndarray of shape (N,) or None
         The label of each row, if labels are stored.
+    stage : int
+        0 for K-means, 1 where rows are assigned to their nearest modes, 2 where labels are frozen.
+    cluster_bandwidths : ndarray of shape (K,)
+        The bandwidth of each cluster.
+    rows_averaged : ndarray of shape (K,) or None
+        How many rows each mode averages; see `modeclust.Path`.
     """
 
     bandwidth: float
@@ -44,6 +50,9 @@ class PathPoint(NamedTuple):
     counts: npt.NDArray[np.int64]
     n_iter: int
     labels: npt.NDArray[np.integer[Any]] | None
+    stage: int
+    cluster_bandwidths: npt.NDArray[np.float64]
+    rows_averaged: npt.NDArray[np.float64] | None
 
     def __repr__(self) -> str:
         return (
@@ -62,7 +71,8 @@ class Path:
     Attributes
     ----------
     bandwidths : ndarray of shape (S,)
-        The bandwidths, decreasing. The first is infinite if the path begins with K-means.
+        The bandwidths, from large to small. The first is infinite if the path begins with K-means.
+        If clusters have their own bandwidths, the median of the finite ones.
     centers : ndarray of shape (S, K, D)
         The modes.
     objectives : ndarray of shape (S,)
@@ -78,6 +88,14 @@ class Path:
         The label of each row, if labels are stored.
     feature_names : sequence of str or None
         Names of the D features, used by `to_frame`.
+    stage : ndarray of shape (S,)
+        0 for K-means, 1 where rows are assigned to their nearest modes, and 2 where labels are
+        frozen and only modes move.
+    cluster_bandwidths : ndarray of shape (S, K)
+        The bandwidth of each cluster. They differ only in stage 2.
+    rows_averaged : ndarray of shape (S, K) or None
+        How many rows each mode averages: (sum w)^2 / sum w^2, with the weights w of the last mode
+        step. An integer sample weight counts as repeated rows. None for `LaplacianKModes`.
 
     Examples
     --------
@@ -99,9 +117,21 @@ class Path:
     n_iter: npt.NDArray[np.int64]
     labels: npt.NDArray[np.integer[Any]] | None = None
     feature_names: Sequence[str] | None = None
+    # By default, one bandwidth for all clusters, and labels that are not frozen.
+    stage: npt.NDArray[np.int64] = None  # type: ignore[assignment]
+    cluster_bandwidths: npt.NDArray[np.float64] = None  # type: ignore[assignment]
+    rows_averaged: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
+        if self.stage is None:
+            object.__setattr__(self, "stage", np.isfinite(self.bandwidths).astype(np.int64))
+        if self.cluster_bandwidths is None:
+            n_clusters = self.counts.shape[-1]
+            object.__setattr__(
+                self, "cluster_bandwidths", np.repeat(self.bandwidths[:, None], n_clusters, axis=1)
+            )
         n, centers, labels = len(self.bandwidths), self.centers, self.labels
+        averaged = self.rows_averaged
         is_right = is_array(self.bandwidths, "f", None) and is_array(centers, "f", n, None, None)
         if is_right:
             _, n_clusters, n_features = centers.shape
@@ -110,6 +140,9 @@ class Path:
                 and is_array(self.inertias, "f", n)
                 and is_array(self.counts, "iu", n, n_clusters)
                 and is_array(self.n_iter, "iu", n)
+                and is_array(self.stage, "iu", n)
+                and is_array(self.cluster_bandwidths, "f", n, n_clusters)
+                and (averaged is None or is_array(averaged, "f", n, n_clusters))
                 and (labels is None or is_array(labels, "iu", n, None))
                 and (self.feature_names is None or len(self.feature_names) == n_features)
             )
@@ -140,6 +173,9 @@ class Path:
             counts=self.counts[index],
             n_iter=int(self.n_iter[index]),
             labels=None if self.labels is None else self.labels[index],
+            stage=int(self.stage[index]),
+            cluster_bandwidths=self.cluster_bandwidths[index],
+            rows_averaged=None if self.rows_averaged is None else self.rows_averaged[index],
         )
 
     def _part(self, indices: slice) -> "Path":
@@ -149,16 +185,27 @@ class Path:
                 f"a slice of a path must have at least one of its {len(self)} bandwidths, in their "
                 f"order, got {indices!r}."
             )
-        return replace(
-            self,
-            bandwidths=self.bandwidths[indices],
-            centers=self.centers[indices],
-            objectives=self.objectives[indices],
-            inertias=self.inertias[indices],
-            counts=self.counts[indices],
-            n_iter=self.n_iter[indices],
-            labels=None if self.labels is None else self.labels[indices],
-        )
+        return self._take(np.arange(len(self))[indices])
+
+    def _take(self, indices: Any) -> "Path":
+        """Return the path at some of its points.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            The points, in the order of the path.
+
+        Returns
+        -------
+        Path
+            These points.
+        """
+        arrays: dict[str, Any] = {
+            name: None if array is None else array[indices]
+            for name, array in vars(self).items()
+            if name != "feature_names"
+        }
+        return replace(self, **arrays)
 
     def __iter__(self) -> Iterator[PathPoint]:
         return (self[i] for i in range(len(self)))
@@ -188,7 +235,7 @@ class Path:
         """
         if not (isinstance(bandwidth, Real) and bandwidth > 0):
             raise ValueError(f"bandwidth must be a number > 0, got {bandwidth!r}.")
-        largest, smallest = self.bandwidths[0], self.bandwidths[-1]
+        largest, smallest = self.bandwidths.max(), self.bandwidths.min()
         if not smallest * (1 - 1e-9) <= bandwidth <= largest * (1 + 1e-9):
             raise ValueError(
                 f"bandwidth={bandwidth!r} is not on the path, which goes from {largest:.6g} to "
@@ -202,8 +249,8 @@ class Path:
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the path as a table with one row for each bandwidth and cluster.
 
-        Its columns are `step`, `bandwidth`, `objective`, `inertia`, `n_iter`, `cluster`,
-        `count`, and one for each feature of the mode.
+        Its columns are `step`, `stage`, `bandwidth` (of the cluster), `objective`, `inertia`,
+        `n_iter`, `cluster`, `count`, `rows_averaged`, and one for each feature of the mode.
 
         Parameters
         ----------
@@ -222,13 +269,16 @@ class Path:
             names = [f"x{j}" for j in range(n_features)]
         columns: dict[str, Any] = {
             "step": np.repeat(np.arange(n_steps), n_clusters),
-            "bandwidth": np.repeat(self.bandwidths, n_clusters),
+            "stage": np.repeat(self.stage, n_clusters),
+            "bandwidth": self.cluster_bandwidths.ravel(),
             "objective": np.repeat(self.objectives, n_clusters),
             "inertia": np.repeat(self.inertias, n_clusters),
             "n_iter": np.repeat(self.n_iter, n_clusters),
             "cluster": np.tile(np.arange(n_clusters), n_steps),
             "count": self.counts.ravel(),
         }
+        if self.rows_averaged is not None:
+            columns["rows_averaged"] = self.rows_averaged.ravel()
         coordinates = self.centers.reshape(n_steps * n_clusters, n_features)
         for name, values in zip(names, coordinates.T, strict=True):
             columns[unused_column(str(name), columns)] = values

@@ -187,5 +187,5 @@ def test_an_interrupted_fit_resumes_from_its_checkpoint(tmp_path):
     assert done.returncode == 0
     assert re.fullmatch(r"note: resuming from digits\.c: \d+ restarts done\n", done.stderr)
     assert names(tmp_path) == ["out", "whole"]
-    for name in ("centers.csv", "labels.csv", "path.csv", "report.json"):
+    for name in ("modes.csv", "labels.csv", "path.csv", "report.json"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -19,10 +19,48 @@ def test_weights_are_used(here):
     FRAME.with_columns(w=pl.Series(np.where(IRIS.target == 0, 5, 1))).write_csv("iris.csv")
     invoke("fit", "iris.csv", *QUICK, "--label-column", "kind", "--weight-column", "w")
     X, weight = FRAME.drop("kind").to_numpy(), np.where(IRIS.target == 0, 5, 1)
-    model = KModes(3, n_bandwidths=3, n_init=2, random_state=0).fit(X, sample_weight=weight)
-    np.testing.assert_array_equal(
-        load("iris.modes/model.npz").cluster_centers_, model.cluster_centers_
+    model = KModes(3, n_init=2, random_state=0).fit(X, sample_weight=weight)
+    found = load("iris.modes/model.npz")
+    np.testing.assert_array_equal(found.cluster_centers_, model.cluster_centers_)
+    np.testing.assert_array_equal(found.modes_, model.modes_)
+
+
+def test_the_default_is_that_of_python(here):
+    invoke("fit", "iris", "-k", "3")
+    model = load("iris.modes/model.npz")
+    assert (model.bandwidth, model.rows_per_mode, model.n_init) == ("auto", "auto", "auto")
+    expected = KModes(3, random_state=0).fit(IRIS.data)
+    np.testing.assert_array_equal(model.path_.centers, expected.path_.centers)
+
+
+def test_rows_per_mode(here):
+    options = ("-k", "3", "--rows-per-mode", "20", "--json")
+    found = json.loads(invoke("fit", "iris", *options).stdout)
+    model = KModes(3, rows_per_mode=20, random_state=0).fit(IRIS.data)
+    np.testing.assert_array_equal(load("iris.modes/model.npz").modes_, model.modes_)
+    for k, cluster in enumerate(found["clusters"]):
+        assert cluster["rows_averaged"] == model.rows_averaged_[k]
+        assert cluster["mode_bandwidth"] == model.mode_bandwidths_[k]
+        moved = np.linalg.norm(model.modes_[k] - model.path_.centers[0, k])
+        assert cluster["moved"] == pytest.approx(moved)
+    assert (found["rule"], found["bandwidth"]) == ("auto", model.bandwidth_)
+    means = invoke("fit", "iris", "-k", "3", "--rows-per-mode", "inf", "--force", "--json")
+    clusters = json.loads(means.stdout)["clusters"]
+    assert [cluster["mode_bandwidth"] for cluster in clusters] == [None] * 3
+    assert all(cluster["rows_averaged"] == cluster["count"] for cluster in clusters)
+    assert "--rows-per-mode applies only to --bandwidth auto, got --bandwidth knn" in refused(
+        "fit", "iris", "-k", "3", "--rows-per-mode", "20", "--bandwidth", "knn", "-o", "out"
     )
+
+
+def test_fewer_distinct_rows_than_clusters_give_a_warning(here):
+    Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
+    result = invoke("fit", "same.csv", *QUICK)
+    assert re.fullmatch(
+        r"warning: X has 1 distinct rows [^\n]*--clusters=3[^\n]*Lower --clusters\.\n",
+        result.stderr,
+    )
+    assert sorted(load("same.modes/model.npz").counts_) == [0, 0, 4]
 
 
 @pytest.mark.parametrize("more", [[], ["--standardize"], ["--standardize", "--stream"]])
@@ -45,14 +83,19 @@ def test_zero_weights_are_refused(more, here):
             ["iris.csv", "--columns", "sl", "-k", "151"],
             "--clusters=151 is more .* rows, 150; lower --cl",
         ),
-        (["iris", "--bandwidth", "0"], "--bandwidth must be a number > 0"),
-        (["iris", "--bandwidth", "nan"], "--bandwidth must be a number > 0"),
+        (["iris", "--bandwidth", "0"], "--bandwidth must be auto, a number > 0"),
+        (["iris", "--bandwidth", "nan"], "--bandwidth must be auto, a number > 0"),
         (["iris", "--bandwidth", "kn"], "--bandwidth must be .* one of knn"),
+        *(
+            (["iris", f"--bandwidth={text}"], r"with a factor, such as 0.4\*knn or knn/3, got")
+            for text in ("knn/0", "knn*2*3", "-1*knn", "knn/nan")
+        ),
         (["iris", "--image", "8"], "--image must be HEIGHTxWIDTH"),
         (["iris", "--image", "8x8"], "--image 8x8 needs 64 columns, got 4"),
         (["iris", "--jobs", "0"], "--jobs must not be 0; pass -1 for all cores"),
         (["iris", "--seed", "-1"], "'--seed': .* 0"),
-        (["iris", "--n-init", "0"], "'--n-init': .*1"),
+        (["iris", "--n-init", "0"], "--n-init must be auto or an integer > 0, got '0'"),
+        (["iris", "--rows-per-mode", "0"], "--rows-per-mode must be auto, a number >= 1"),
         (["iris", "--n-bandwidths", "0"], "'--n-bandwidths': .*1"),
         (["iris", "--columns", "x,x"], "must not repeat a column"),
         (["irs", "-o", "out"], "did you mean 'iris'"),
@@ -71,7 +114,6 @@ def test_zero_weights_are_refused(more, here):
         (["negative.csv", "--weight-column", "w"], "'w' of 'negative.csv' .* negative .* row 2"),
         (["zero.csv", "--weight-column", "w"], "--weight-column must contain at least one non-z"),
         (["folder.csv"], "Is a directory"),
-        (["same.csv"], "distinct"),
     ],
 )
 def test_bad_input_gives_one_line_and_writes_nothing(arguments, message, here):
@@ -83,7 +125,6 @@ def test_bad_input_gives_one_line_and_writes_nothing(arguments, message, here):
     Path("false.npy").write_text("a,b\n1,2\n")
     Path("negative.csv").write_text("a,w\n1,1\n2,-1\n3,1\n4,1\n")
     Path("zero.csv").write_text("a,w\n1,0\n2,0\n3,0\n4,0\n")
-    Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
     Path("folder.csv").mkdir()
     before = names()
     assert re.search(message, refused("fit", *QUICK, *arguments))
@@ -181,13 +222,12 @@ def test_an_invalid_checkpoint_is_refused_and_not_changed(here):
     )
     assert Path("iris.csv").read_bytes() == content
     assert "does not exist" in refused("fit", "iris", *QUICK, "--checkpoint", "absent/c")
-    model = KModes(
-        3, n_bandwidths=3, n_init=2, random_state=0, checkpoint="c", keep_checkpoint=True
-    )
+    model = KModes(3, n_init=2, random_state=0, checkpoint="c", keep_checkpoint=True)
     model.fit(IRIS.data)
     content = Path("c").read_bytes()
     result = invoke("fit", "wine", *QUICK, "--checkpoint", "c", code=2)
-    assert result.stderr.splitlines()[0] == "note: resuming from c: 3 of 3 bandwidths done"
+    done = "all bandwidths and 8 levels of the modes done"
+    assert result.stderr.splitlines()[0] == f"note: resuming from c: {done}"
     assert "another fit: the shape of X is (150, 4) there and (178, 13) here" in result.stderr
     assert Path("c").read_bytes() == content
     assert "is no model" in refused("info", "c")

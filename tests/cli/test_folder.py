@@ -23,25 +23,26 @@ def test_fit_writes_a_folder(here):
     model = load("iris.modes/model.npz")
     labels = pl.read_csv("iris.modes/labels.csv")
     assert labels["label"].to_list() == model.labels_.tolist()
-    centers = pl.read_csv("iris.modes/centers.csv")
-    assert centers.columns == ["cluster", "count", "sl", "sw", "pl", "pw"]
-    np.testing.assert_allclose(centers.to_numpy()[:, 2:], model.cluster_centers_)
+    modes = pl.read_csv("iris.modes/modes.csv")
+    assert modes.columns == ["cluster", "count", "rows_averaged", "sl", "sw", "pl", "pw"]
+    assert modes["count"].to_list() == model.counts_.tolist()
+    np.testing.assert_allclose(modes["rows_averaged"], model.rows_averaged_)
+    np.testing.assert_allclose(modes.to_numpy()[:, 3:], model.modes_)
     path = pl.read_csv("iris.modes/path.csv")
     assert path.columns[-4:] == ["sl", "sw", "pl", "pw"]
-    assert len(path) == 4 * 3
+    assert len(path) == len(model.path_) * 3
+    assert path["stage"].unique().to_list() == [0, 1, 2]
 
 
-def test_a_page_mentions_centers_csv_only_in_its_folder(tmp_path, monkeypatch):
+def test_a_page_mentions_modes_csv_only_in_its_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     invoke("fit", "iris", *QUICK, "--standardize")
     notes = json.loads(Path("iris.modes/report.json").read_text())["notes"]
-    assert (
-        "values shown are scaled. The file centers.csv has the modes in the original" in notes[-1]
-    )
+    assert "values shown are scaled. The file modes.csv has the modes in the original" in notes[-1]
     invoke("explore", "iris", *QUICK, "--standardize", "--no-open")
     page = Path("iris-report.html").read_text()
     assert "The values shown are scaled." in page
-    assert "centers.csv" not in page
+    assert "modes.csv" not in page
 
 
 def test_force_replaces_only_output_of_fit(here):

@@ -25,7 +25,7 @@ from modeclust.solvers.bandwidth import RULES
 def test_options_have_the_names_of_the_library():
     assert tuple(DATASETS) == BUILT_IN
     assert list(Kernel) == list(KERNELS)
-    assert set(BANDWIDTHS) == {*RULES, "inf"}
+    assert set(BANDWIDTHS) == {"auto", *RULES, "inf"}
     assert list(ENDINGS) == [*CSV_ENDINGS, *READERS]
 
 
@@ -53,6 +53,7 @@ assert not {"sklearn", "scipy", "polars"} & sys.modules.keys()
 
 
 def test_completion(here):
+    assert list(complete_bandwidth("a")) == ["auto"]
     assert list(complete_bandwidth("s")) == ["silverman", "scott"]
     assert list(complete_data("iri")) == ["iris", "iris.csv"]
     assert list(complete_data(f"{here}/ir")) == [f"{here}/iris.csv"]

@@ -24,11 +24,11 @@ def test_standardized_models_report_original_units(here):
     )
     frame.write_csv("scaled.csv")
     invoke("fit", "scaled.csv", *QUICK, "--label-column", "kind", "--standardize")
-    centers = pl.read_csv("scaled.modes/centers.csv")
-    assert centers["constant"].to_list() == [5, 5, 5]
-    assert frame["sw"].min() < centers["sw"].min() <= centers["sw"].max() < frame["sw"].max()
+    modes = pl.read_csv("scaled.modes/modes.csv")
+    assert modes["constant"].to_list() == [5, 5, 5]
+    assert frame["sw"].min() < modes["sw"].min() <= modes["sw"].max() < frame["sw"].max()
     path = pl.read_csv("scaled.modes/path.csv")
-    np.testing.assert_array_equal(path["sw"][-3:], centers["sw"])
+    np.testing.assert_array_equal(path["sw"][-3:], modes["sw"])
     results = json.loads(invoke("info", "scaled.modes", "--json").stdout)
     np.testing.assert_allclose(results["means"], frame.drop("kind").mean().row(0))
     assert results["scales"][-1] == 1
@@ -40,7 +40,7 @@ def test_standardized_models_report_original_units(here):
     rows = model.scaling_.transform(frame.drop("kind"))
     assert model.predict(rows).tolist() == model.labels_.tolist()
     np.testing.assert_array_equal(
-        model.scaling_.inverse_transform(model.cluster_centers_), centers.to_numpy()[:, 2:]
+        model.scaling_.inverse_transform(model.modes_), modes.to_numpy()[:, 3:]
     )
     model.save("again.npz")
     invoke("predict", "again.npz", "new.parquet", "-o", "again.npy")

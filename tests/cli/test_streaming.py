@@ -81,7 +81,7 @@ def written(folder):
     return {
         "labels": read_table(labels, ReadOptions(stream=False)).X.ravel(),
         "model": read_model(folder / "model.npz").model,
-        "centers": pl.read_csv(folder / "centers.csv"),
+        "modes": pl.read_csv(folder / "modes.csv"),
         "path": pl.read_csv(folder / "path.csv"),
         "report": report,
     }
@@ -90,7 +90,7 @@ def written(folder):
 def assert_same_files(ours, theirs):
     """Check that two fits wrote the same, up to rounding."""
     np.testing.assert_array_equal(ours["labels"], theirs["labels"])
-    for name in ("centers", "path"):
+    for name in ("modes", "path"):
         assert_frame_equal(ours[name], theirs[name], rel_tol=1e-9, abs_tol=1e-9)
     for name in ("labels_", "counts_", "exemplar_indices_"):
         np.testing.assert_array_equal(
@@ -114,7 +114,8 @@ def test_a_streamed_fit_writes_the_same_files(data, options):
     )
     ours, theirs = json.loads(streamed.stdout), json.loads(read.stdout)
     assert ours["clusters"] == [
-        cluster | {"moved": pytest.approx(cluster["moved"])} for cluster in theirs["clusters"]
+        cluster | {name: pytest.approx(cluster[name]) for name in ("rows_averaged", "moved")}
+        for cluster in theirs["clusters"]
     ]
     assert ours["files"] == theirs["files"]
     assert_same_files(written("streamed"), written("read"))

@@ -48,6 +48,7 @@ class Expected:
         self.inertia = weight @ (own * precision)
         self.counts = np.bincount(self.labels, minlength=len(centers))
         self.moved = centers.copy()
+        self.rows_averaged = np.zeros(len(centers))
         self.nearest = np.full(len(centers), np.inf)  # the distance of the nearest row
         for k in range(len(centers)):
             rows = np.flatnonzero((self.labels == k) & (weight > 0))
@@ -55,9 +56,11 @@ class Expected:
                 self.nearest[k] = own[rows].min()
                 # A common factor makes no difference, and keeps weights from underflow.
                 least = t[rows].min() if kernel == "gaussian" else 0.0
-                w = weight[rows] * precision[rows] * kernel_weight(kernel, t[rows] - least)
+                one = precision[rows] * kernel_weight(kernel, t[rows] - least)
+                w = weight[rows] * one
                 if w.sum() > 0:
                     self.moved[k] = w @ X[rows] / w.sum()
+                    self.rows_averaged[k] = w.sum() ** 2 / (w @ one)
 
 
 def is_in_float32(form, dtype, n_features):
@@ -90,17 +93,19 @@ def test_mode_passes_agree_with_a_plain_loop(rng, form, dtype, n_features, weigh
                 seen = rounded(centers.astype(np.float64), form, dtype, n_features)
                 expected = Expected(X, seen, kernel, factor, weight, scale)
                 sums = rows.mode_pass(centers, KERNELS[kernel], factor, also_at=factor / 2)
-                mass, totals, counts, nearest, nearest_distance = sums[1:6]
+                mass, mass_squared, totals, counts, nearest, nearest_distance = sums[1:7]
                 rtol = 1e-5 if is_in_float32(form, dtype, n_features) else 1e-9
                 np.testing.assert_array_equal(rows.labels, expected.labels)
                 np.testing.assert_array_equal(counts, expected.counts)
-                np.testing.assert_allclose(sums[7], expected.half_objective, rtol=rtol)
-                np.testing.assert_allclose(sums[8], expected.objective, rtol=rtol)
-                np.testing.assert_allclose(sums[9], expected.inertia, rtol=rtol)
+                np.testing.assert_allclose(sums[8], expected.half_objective, rtol=rtol)
+                np.testing.assert_allclose(sums[9], expected.objective, rtol=rtol)
+                np.testing.assert_allclose(sums[10], expected.inertia, rtol=rtol)
                 np.testing.assert_allclose(nearest_distance, expected.nearest, rtol, atol=1e-12)
                 np.testing.assert_array_equal(nearest < 0, np.isinf(expected.nearest))
                 found = np.flatnonzero(nearest >= 0)
                 np.testing.assert_array_equal(rows.labels[nearest[found]], found)
+                averaged = np.divide(mass**2, mass_squared, where=mass > 0, out=0 * mass)
+                np.testing.assert_allclose(averaged, expected.rows_averaged, rtol=rtol)
                 moved = _core.means(totals, mass, centers)
                 np.testing.assert_allclose(moved, expected.moved, rtol=rtol, atol=rtol)
                 centers = moved
@@ -136,15 +141,16 @@ def test_mean_passes_agree_with_a_plain_loop(rng, form, dtype, n_features):
 def test_a_pass_by_hand():
     rows = _core.Rows(np.array([[0.0], [1.0], [10.0], [13.0]]), weight=np.array([1.0, 3, 1, 0]))
     sums = rows.mode_pass(np.array([[0.0], [10.0]]), KERNELS["biweight"], 0.25)
-    reference, mass, totals, counts, nearest, distance, *_ = sums
+    reference, mass, mass_squared, totals, counts, nearest, distance, *_ = sums
     assert rows.labels.tolist() == [0, 0, 1, 1]
     assert reference.tolist() == [0.0, 0.0]
     assert mass.tolist() == [1.0 + 3 * 0.75, 1.0]  # t = 1/4 has the weight 1 - 1/4
+    assert mass_squared.tolist() == [1.0 + 3 * 0.75**2, 1.0]  # a weight of 3 is three rows
     assert totals.tolist() == [[3 * 0.75], [10.0]]
     assert counts.tolist() == [2, 2]  # whatever their weight
     assert nearest.tolist() == [0, 2]
     assert distance.tolist() == [0.0, 0.0]
-    assert sums[8:11] == (1.0 + 3 * 0.75**2 + 1.0, 3.0, 5.0)  # objective, inertia, weight
+    assert sums[9:12] == (1.0 + 3 * 0.75**2 + 1.0, 3.0, 5.0)  # objective, inertia, weight
 
 
 def test_long_float32_rows_are_measured_to_the_precision_of_the_rows(rng):
@@ -153,8 +159,8 @@ def test_long_float32_rows_are_measured_to_the_precision_of_the_rows(rng):
     single, double = _core.Rows(X), _core.Rows(X.astype(np.float64))
     for factor in (1e-3, 1e-2):
         one, other = (rows.mode_pass(centers, 0, factor) for rows in (single, double))
-        np.testing.assert_allclose(one[8:11], other[8:11], rtol=2e-6)
-        moved = [_core.means(sums[2], sums[1], centers) for sums in (one, other)]
+        np.testing.assert_allclose(one[9:12], other[9:12], rtol=2e-6)
+        moved = [_core.means(sums[3], sums[1], centers) for sums in (one, other)]
         bandwidth = factor**-0.5
         assert np.abs(moved[0] - moved[1]).max() < 2e-6 * bandwidth
 
@@ -177,7 +183,7 @@ for form in ("dense", "csr"):
                     for _ in range(3):
                         sums = rows.mode_pass(centers, kernel, 0.3 / n_features, also_at=0.1)
                         centers = np.where(sums[1][:, None] > 0,
-                            sums[2] / np.where(sums[1] > 0, sums[1], 1)[:, None], centers)
+                            sums[3] / np.where(sums[1] > 0, sums[1], 1)[:, None], centers)
                         found.append(digest(rows.labels, *sums))
                     means = open_rows(X, weight, scale, form=form, n_threads=THREADS)
                     after = None
@@ -255,7 +261,7 @@ def _totals(X, n_threads=2):
     centers = X[:5].copy()
     for _ in range(4):
         sums = rows.mode_pass(centers, 0, 0.5)
-        centers = _core.means(sums[2], sums[1], centers)
+        centers = _core.means(sums[3], sums[1], centers)
     return centers
 
 
@@ -345,3 +351,67 @@ def test_kept_labels_let_the_rows_go(rng):
     assert gone() is None
     del kept
     assert set(labels) == {0, 1}
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("n_features", [1, 3, 16, 70])
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_a_cluster_can_have_a_bandwidth_of_its_own(rng, form, n_features, kernel):
+    X, weight, scale = make_rows(rng, 900, n_features, form=form, weighted=True)
+    centers, factors = X[:3].astype(np.float64), np.array([0.0, 0.2, 1.5]) / n_features
+    rows = open_rows(X, weight, scale, form=form)
+    rows.negligible = 600.0
+    rows.mode_pass(centers, 0, 0.0)
+    sums = rows.mode_pass(centers, KERNELS[kernel], 1.0, False, cluster_factors=factors)
+    objective = 0.0
+    for k, factor in enumerate(factors):
+        own = rows.labels == k
+        alone = open_rows(X[own], weight[own], scale[own], form=form)
+        alone.negligible = 600.0
+        expected = alone.mode_pass(centers[k : k + 1], KERNELS[kernel], factor)
+        objective += expected[9]
+        for name, found in zip(["moved", "averaged"], _step(sums, centers), strict=True):
+            assert_close = np.testing.assert_allclose
+            wanted = dict(zip(["moved", "averaged"], _step(expected, centers[k:][:1]), strict=True))
+            assert_close(found[k], wanted[name][0], rtol=1e-9, atol=1e-12, err_msg=name)
+    assert sums[9] == pytest.approx(objective, rel=1e-9)
+
+
+def _step(sums, centers):
+    """Return the centers after a mode step, and the rows that it averages."""
+    _, mass, mass_squared, totals, *_ = sums
+    averaged = np.divide(mass**2, mass_squared, where=mass > 0, out=np.zeros_like(mass))
+    return _core.means(totals, mass, centers), averaged
+
+
+def test_factors_of_clusters_are_checked():
+    rows = _core.Rows(np.zeros((4, 2)))
+    with pytest.raises(ValueError, match="one number for each center"):
+        rows.mode_pass(np.zeros((2, 2)), 0, 1.0, cluster_factors=np.ones(3))
+    with pytest.raises(ValueError, match="without also_at"):
+        rows.mode_pass(np.zeros((2, 2)), 0, 1.0, also_at=0.5, cluster_factors=np.ones(2))
+
+
+def test_labels_can_be_given():
+    rows = _core.Rows(np.array([[0.0], [1.0], [10.0], [12.0]]))
+    rows.set_labels(np.array([1, 0, 0, 1], dtype=np.int32), 2)
+    _, mass, _, totals, counts, *_ = rows.mode_pass(np.zeros((2, 1)), 0, 0.0, reassign=False)
+    assert rows.labels.tolist() == [1, 0, 0, 1]
+    assert counts.tolist() == [2, 2]
+    assert (totals[:, 0] / mass).tolist() == [5.5, 6.0]
+    rows.mode_pass(np.array([[0.0], [10.0]]), 0, 0.0)  # finds the labels of nearest centers
+    assert rows.labels.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2], [0, -1, 1]])
+def test_given_labels_are_checked(labels):
+    rows = _core.Rows(np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="labels must"):
+        rows.set_labels(np.array(labels, dtype=np.int32), 2)
+
+
+def test_a_pass_that_keeps_labels_needs_a_center_for_each():
+    rows = _core.Rows(np.arange(6.0)[:, None])
+    rows.mode_pass(np.arange(3.0)[:, None], 0, 1.0)
+    with pytest.raises(ValueError, match="a center for each"):
+        rows.mode_pass(np.zeros((2, 1)), 0, 1.0, reassign=False)

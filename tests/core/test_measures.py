@@ -41,7 +41,7 @@ def soft_sums(rows, centers, memberships, kernel, bandwidth):
     )
 
 
-def segment_densities(rows, labels, centers, pairs, fractions, kernel, bandwidth):
+def segment_densities(rows, labels, centers, pairs, fractions, kernel, bandwidth, step=1):
     return _core.segment_densities(
         rows,
         labels,
@@ -50,6 +50,7 @@ def segment_densities(rows, labels, centers, pairs, fractions, kernel, bandwidth
         np.asarray(fractions, dtype=float),
         kernel=KERNELS[kernel],
         inverse_squared_bandwidth=bandwidth**-2,
+        step=step,
     )
 
 
@@ -97,6 +98,36 @@ def test_a_row_at_its_center_is_at_no_distance(rng, form):
     rows = open_rows(X, form=form)
     assert np.all(np.diag(distances(rows, X)) == 0.0)
     assert np.all(_core.own_distances(rows, X, np.arange(20, dtype=np.int32)) == 0.0)
+
+
+def test_nearest_rows_by_hand():
+    rows = open_rows(np.array([[0.0], [4.0], [1.0], [-1.0]]))
+    found, indices = _core.nearest_rows(rows, np.array([[0.0], [5.0]]), 3)
+    assert found.tolist() == [[0, 1, 1], [1, 4, 5]]
+    assert indices.tolist() == [[0, 2, 3], [1, 2, 0]]  # rows 2 and 3 are equally far from 0
+    found, indices = _core.nearest_rows(rows, np.array([[0.0]]), 5)
+    assert (found[0, 4], indices[0, 4]) == (np.inf, -1)  # there are only four rows
+    with pytest.raises(ValueError, match="n_nearest must be at least 1"):
+        _core.nearest_rows(rows, np.array([[0.0]]), 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("n_features", FEATURES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nearest_rows(rng, form, n_features, dtype):
+    X, _, _ = make_rows(rng, 3000, n_features, dtype, form=form)
+    X[2000:] = X[:1000]  # ties: the lower index comes first
+    for n_points, n_nearest in [(1, 1), (3, 4), (17, 11), (40, 30)]:
+        points = rng.normal(size=(n_points, n_features))
+        away = np.empty((3000, n_points))
+        rows = open_rows(X, form=form, protect=True)
+        _core.distances(rows, points, away)
+        wanted = np.argsort(away, axis=0, kind="stable")[:n_nearest].T
+        for n_threads in (1, 2, 3):
+            rows = open_rows(X, form=form, n_threads=n_threads)
+            found, indices = _core.nearest_rows(rows, points, n_nearest)
+            np.testing.assert_array_equal(indices, wanted)
+            np.testing.assert_array_equal(found, np.take_along_axis(away.T, wanted, axis=1))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -203,6 +234,17 @@ def test_segment_densities(rng, form, n_features, dtype):
                 np.testing.assert_allclose(values, wanted, rtol=1e-10, atol=1e-13)
 
 
+@pytest.mark.parametrize("step", [2, 7, 5000])
+def test_segment_densities_of_every_nth_row(rng, step):
+    X, weight, scale = make_rows(rng, 1500, 3, np.float64, weighted=True)
+    labels = rng.integers(0, 3, 1500).astype(np.int32)
+    task = rng.normal(size=(3, 3)), [[0, 1], [1, 2]], np.linspace(0, 1, 9), "gaussian", 2.0
+    found = segment_densities(open_rows(X, weight, scale, n_threads=2), labels, *task, step=step)
+    few = open_rows(X[::step].copy(), weight[::step].copy(), scale[::step].copy())
+    expected = segment_densities(few, labels[::step].copy(), *task)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_two_modes_at_one_point():
     rows = open_rows(np.array([[0.0], [1.0]]))
     centers = np.array([[0.5], [0.5]])
@@ -229,6 +271,7 @@ def all_bits(X, weight, scale, form, n_threads=1):
                 rows, labels, centers, [[0, 1], [1, 2]], np.linspace(0, 1, 9), kernel, 2.0
             )
         )
+    found += _core.nearest_rows(rows, centers, 12)
     return digest(*found)
 
 
@@ -318,6 +361,12 @@ class TestBadArguments:
     def test_pairs_of_unknown_centers(self):
         with pytest.raises(ValueError, match="pairs must be of centers"):
             segment_densities(self.rows, self.labels, self.centers, [[0, 3]], [0.5], "cauchy", 1.0)
+
+    def test_a_step_of_zero(self):
+        with pytest.raises(ValueError, match="step must be from 1"):
+            segment_densities(
+                self.rows, self.labels, self.centers, [[0, 1]], [0.5], "cauchy", 1.0, 0
+            )
 
     def test_a_bandwidth_that_is_no_number(self):
         with pytest.raises(ValueError, match="inverse_squared_bandwidth must be"):

@@ -3,9 +3,10 @@ import pytest
 import reference
 from scipy import sparse
 
+from modeclust.data.distance_pass import KernelValuePass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.soft_pass import KernelValuePass, SoftPass
+from modeclust.data.soft_pass import SoftPass
 from modeclust.kernels import KERNELS
 
 

@@ -1,24 +1,31 @@
+import warnings
+
 import numpy as np
 import pytest
 import reference
 from scipy import sparse
 from scipy.stats import gaussian_kde
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity
 
 from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth
-from modeclust.solvers.bandwidth import RULES
+from modeclust.data.memory import MemoryDataset
+from modeclust.solvers.bandwidth import RULES, average
 
+STATISTICS = {"mean": np.mean, "median": np.median}
 rules = pytest.mark.parametrize("rule", RULES)
 
 
 @pytest.mark.parametrize("n_neighbors", [1, 10, 30])
 @pytest.mark.parametrize("n_features", [1, 3, 40])
-def test_knn_is_the_mean_distance_to_the_kth_other_row(rng, n_neighbors, n_features):
+def test_knn_is_the_average_distance_to_the_kth_other_row(rng, n_neighbors, n_features):
     X = rng.normal(size=(150, n_features))
-    expected = reference.knn_bandwidth(X, n_neighbors)
-    assert estimate_bandwidth(X, n_neighbors=n_neighbors) == pytest.approx(expected, rel=1e-10)
+    for statistic, function in STATISTICS.items():
+        expected = reference.knn_bandwidth(X, n_neighbors, function)
+        found = estimate_bandwidth(X, n_neighbors=n_neighbors, statistic=statistic)
+        assert found == pytest.approx(expected, rel=1e-10)
 
 
 def test_knn_by_hand():
@@ -26,6 +33,49 @@ def test_knn_by_hand():
     assert estimate_bandwidth(X, n_neighbors=1) == pytest.approx((1 + 1 + 2) / 3)
     # There are only two other rows.
     assert estimate_bandwidth(X, n_neighbors=10) == pytest.approx((3 + 2 + 3) / 3)
+
+
+def test_the_median_by_hand():
+    X = np.array([[0.0], [1.0], [3.0], [100.0]])  # the nearest are at 1, 1, 2, 97
+    assert estimate_bandwidth(X, n_neighbors=1, statistic="median") == 1.5
+    # Half of the weight, 1.75, is reached by the two rows at 1.
+    found = estimate_bandwidth(X, n_neighbors=1, statistic="median", sample_weight=[1, 1, 1, 0.5])
+    assert found == 1
+    found = estimate_bandwidth(X, n_neighbors=1, statistic="median", sample_weight=[1, 1, 1, 0])
+    assert found == 1
+    found = estimate_bandwidth(X, n_neighbors=2, statistic="median", sample_weight=[1, 1, 1, 2])
+    assert found == 3  # at 3, 2, 3, 97, 97
+
+
+@pytest.mark.parametrize("weights", [[0.1] * 4, [0.1 / 3] * 4, [7.0] * 4, [1e-300] * 4])
+def test_the_median_of_equal_weights_is_numpys(weights):
+    assert average(np.array([4.0, 1.0, 2.0, 8.0]), np.array(weights), "median") == 3
+
+
+def test_outliers_hardly_change_the_median(rng):
+    X = rng.normal(size=(1000, 2))
+    outliers = rng.uniform(-1, 1, size=(20, 2)) * 1000
+    spoiled = np.concatenate([X, outliers])
+    clean = estimate_bandwidth(X, statistic="median")
+    assert estimate_bandwidth(spoiled, statistic="median") == pytest.approx(clean, rel=0.05)
+    assert estimate_bandwidth(spoiled) > 10 * estimate_bandwidth(X)
+    local = estimate_bandwidth(X, local=True)
+    for statistic in STATISTICS:  # each row has the distance to its own neighbour
+        found = estimate_bandwidth(spoiled, local=True, statistic=statistic)[:1000]
+        np.testing.assert_allclose(found, local, rtol=0.7)
+        assert np.median(found / local) == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "knn"])
+def test_only_knn_has_a_median(rule):
+    with pytest.raises(ValueError, match=f"needs rule='knn', got rule='{rule}'.*leave out"):
+        estimate_bandwidth(np.eye(4), rule, statistic="median")
+
+
+def test_the_median_where_most_rows_are_repeated():
+    X = np.concatenate([np.zeros((60, 1)), np.arange(1.0, 21.0)[:, None]])
+    # Most distances are 0, so the distinct rows count: 21 rows, one apart.
+    assert estimate_bandwidth(X, n_neighbors=1, statistic="median") == 1
 
 
 def test_normal_reference_rules_are_scipys_in_one_dimension(rng):
@@ -69,6 +119,13 @@ def test_integer_weights_are_repeated_rows(rng, rule):
     order = rng.permutation(80)
     weighted = estimate_bandwidth(X[order], rule, sample_weight=weight[order])
     assert weighted == pytest.approx(repeated, rel=1e-9)
+    if rule == "knn":
+        for local in (False, True):
+            options = {"statistic": "median", "local": local}
+            repeated = estimate_bandwidth(np.repeat(X, weight, axis=0), **options)
+            weighted = estimate_bandwidth(X, sample_weight=weight, **options)
+            weighted = np.repeat(weighted, weight) if local else weighted
+            np.testing.assert_allclose(weighted, repeated, rtol=1e-9)
 
 
 @rules
@@ -103,6 +160,61 @@ def test_local_scales_are_positive_where_rows_repeat():
     local = estimate_bandwidth(X, local=True)
     assert local.min() > 0
     assert local[0] == local[local > 0].min()
+
+
+def few_queries(monkeypatch):
+    """Let few rows of a sample have their neighbours among all rows, as on large data."""
+    monkeypatch.setattr("modeclust.solvers.bandwidth.NUMBERS_PER_ROW", 0)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_the_ratio_estimate_is_near_the_exact_result(rng, monkeypatch, statistic):
+    few_queries(monkeypatch)
+    blobs, _ = make_blobs(9000, 2, centers=5, random_state=0)
+    digits = rng.normal(size=(9000, 60))
+    for X in (blobs, digits, sparse.csr_array(digits * (digits > 1))):
+        exact = estimate_bandwidth(X, statistic=statistic, n_samples=9000)
+        found = estimate_bandwidth(X, statistic=statistic, random_state=0)
+        assert exact != found == pytest.approx(exact, rel=0.1)
+
+
+def test_the_ratio_estimate_by_its_formula(rng, monkeypatch):
+    few_queries(monkeypatch)
+    X = rng.normal(size=(900, 2))
+    state = np.random.RandomState(0)
+    with MemoryDataset(X) as dataset:
+        chosen = dataset.draw(400, state)
+    few = np.sort(state.permutation(400)[:10])
+    in_sample = np.sqrt(reference.squared_distances(X[chosen], X[chosen]))
+    near = np.sort(in_sample, axis=1)[:, 10]
+    exact = np.sort(np.sqrt(reference.squared_distances(X[chosen[few]], X)), axis=1)[:, 10]
+    for statistic, function in STATISTICS.items():
+        found = estimate_bandwidth(X, n_samples=400, statistic=statistic, random_state=0)
+        expected = function(near) * function(exact) / function(near[few])
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_ratio_estimate_of_every_dataset_is_the_same(rng, monkeypatch, tmp_path):
+    da = pytest.importorskip("dask.array")
+    few_queries(monkeypatch)
+    monkeypatch.setattr("modeclust.data.memory.NUMBERS_AT_ONCE", 5000)
+    X = rng.normal(size=(7000, 3)).astype(np.float32).astype(np.float64)
+    np.save(tmp_path / "rows.npy", X)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    weight = rng.integers(0, 3, size=7000).astype(float)
+    for told in ({}, {"sample_weight": weight}):
+        expected = estimate_bandwidth(X, random_state=0, **told)
+        for rows in (mapped, X.astype(np.float32), sparse.csr_array(X)):
+            found = estimate_bandwidth(rows, random_state=0, **told)
+            assert found == pytest.approx(expected, rel=1e-5)
+        for n_jobs in (1, 3):
+            assert estimate_bandwidth(X, random_state=0, n_jobs=n_jobs, **told) == expected
+        model = KModes(2, bandwidth="knn", n_init=1, n_bandwidths=1, random_state=0, max_iter=1)
+        chunks = {name: da.from_array(value, chunks=2000) for name, value in told.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(da.from_array(X, chunks=(1500, 3)), **chunks)
+        assert model.bandwidth_ == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_sample_of_rows_stands_for_many(rng):
@@ -168,7 +280,8 @@ def test_csr_with_an_offset(rng):
 
 def test_the_estimator_samples_the_same_rows_as_the_function(rng):
     X = rng.normal(size=(8000, 2))
-    model = KModes(2, n_init=1, n_bandwidths=1, max_iter=1000, random_state=0).fit(X)
+    model = KModes(2, bandwidth="knn", n_init=1, n_bandwidths=1, max_iter=1000, random_state=0)
+    model.fit(X)
     assert model.bandwidth_ == estimate_bandwidth(X, random_state=0)
 
 
@@ -177,7 +290,8 @@ def test_the_estimator_samples_the_same_rows_as_the_function(rng):
 def test_a_fraction_of_a_rule_is_its_result_divided_by_a_number(rule, adaptive):
     X = load_iris().data
     whole = estimate_bandwidth(X, rule)
-    for text, divisor in [(f"{rule}/3", 3), (f"{rule}/0.5", 0.5), (f"{rule}/1", 1)]:
+    fractions = [(f"{rule}/3", 3), (f" {rule} / 0.5 ", 0.5), (f"2 * {rule}", 0.5)]
+    for text, divisor in [*fractions, (f"{rule}*0.5", 2), (f"{rule} * 2/4", 2)]:
         options = {"n_init": 1, "n_bandwidths": 3, "random_state": 0, "adaptive": adaptive}
         by_part = KModes(3, bandwidth=text, **options).fit(X)
         by_number = KModes(3, bandwidth=whole / divisor, **options).fit(X)

@@ -217,7 +217,7 @@ def test_a_kept_checkpoint_ends_the_same_call_at_once(name, monkeypatch, tmp_pat
     file = tmp_path / "c"
     whole, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     content = file.read_bytes()
-    monkeypatch.setattr(fit_path, "restart_kmeans", None)
+    monkeypatch.setattr(fit_path, "solve_kmeans", None)
     monkeypatch.setattr(kmodes, "solve_on_path", None)
     again, _ = fit(name, checkpoint=file, keep_checkpoint=True)
     assert_same_fit(again, whole)

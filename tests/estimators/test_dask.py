@@ -117,6 +117,15 @@ def test_chunks_of_any_size(sizes, scheduler):
     assert_as_in_memory(KModes(**OPTIONS).fit(rows, sample_weight=WEIGHT), theirs)
 
 
+def test_distinct_rows_where_a_chunk_has_no_weight():
+    """All rows are searched for distinct ones where a sample has too few."""
+    rows = np.zeros((40_000, 1))
+    rows[-1] = 1
+    weight = np.arange(40_000) >= 2500
+    model = KModes(2, bandwidth=1.0, random_state=0).fit(chunked(rows), sample_weight=weight)
+    np.testing.assert_allclose(np.sort(model.cluster_centers_, axis=0), [[0], [1]], atol=1e-3)
+
+
 def test_the_same_chunks_give_the_same_bits(scheduler):
     first, second = (KModes(**OPTIONS).fit(chunked(X)) for _ in range(2))
     assert first.path_.centers.tobytes() == second.path_.centers.tobytes()
@@ -243,7 +252,6 @@ class TestBadInput:
             (da.zeros((0, 3), chunks=5), "0 sample"),
             (da.zeros((1, 3), chunks=5), "1 sample.* minimum of 2"),
             (da.zeros((4, 3), chunks=5), "n_clusters=6 is more than"),
-            (da.zeros((40, 3), chunks=5), "number of distinct rows"),
         ],
     )
     def test_of_rows(self, rows, message):

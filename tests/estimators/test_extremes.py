@@ -222,7 +222,7 @@ def test_new_rows_far_beyond_those_of_the_fit():
         assert set(model.predict(form(far))) <= {0, 1, 2}
         assert model.score(form(far)) == 0
         with pytest.raises(
-            ValueError, match="X must hold smaller numbers: the distances to the modes"
+            ValueError, match="X must hold smaller numbers: the distances to the centers"
         ):
             model.transform(form(np.full((1, 3), 1.7e308)))
 

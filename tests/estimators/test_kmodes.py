@@ -22,8 +22,9 @@ def blobs():
 
 def test_fitted_attributes_belong_together(blobs):
     X, _ = blobs
-    model = KModes(3, random_state=0).fit(X)
+    model = KModes(3, bandwidth="knn", random_state=0).fit(X)
     assert model.bandwidth_ == estimate_bandwidth(X)
+    np.testing.assert_array_equal(model.modes_, model.cluster_centers_)
     np.testing.assert_array_equal(model.labels_, reference.assign(X, model.cluster_centers_))
     np.testing.assert_array_equal(model.counts_, np.bincount(model.labels_))
     expected = reference.objective(X, model.cluster_centers_, model.bandwidth_)
@@ -190,16 +191,16 @@ def test_path_without_infinity_starts_from_init_as_it_is(blobs):
 
 def test_path_function_and_estimator_agree(blobs):
     X, _ = blobs
-    model = KModes(3, random_state=0).fit(X)
+    model = KModes(3, bandwidth="knn", random_state=0).fit(X)
     path = kmodes_path(X, 3, bandwidths=model.path_.bandwidths, random_state=0)
     np.testing.assert_array_equal(path.centers, model.path_.centers)
 
 
 def test_labels_along_the_path_are_stored_on_demand(blobs, monkeypatch):
     X, _ = blobs
-    assert KModes(3, random_state=0).fit(X).path_.labels.shape == (21, 300)
+    assert KModes(3, random_state=0).fit(X).path_.labels.shape == (17, 300)
     assert KModes(3, random_state=0, store_labels=False).fit(X).path_.labels is None
-    monkeypatch.setattr("modeclust.estimators.problem.MAX_LABELS", 21 * 300 - 1)
+    monkeypatch.setattr("modeclust.estimators.problem.MAX_LABELS", 17 * 300 - 1)
     assert KModes(3, random_state=0).fit(X).path_.labels is None
     assert KModes(3, random_state=0, store_labels=True).fit(X).path_.labels is not None
 
@@ -279,7 +280,7 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
 
 def test_a_cluster_between_two_does_not_merge_them():
     X, y = make_blobs(300, 2, centers=4, random_state=4)
-    model = KModes(5, random_state=0, n_init=5, n_bandwidths=8).fit(X)
+    model = KModes(5, bandwidth="knn", random_state=0, n_init=5, n_bandwidths=8).fit(X)
     one, other = model.redundant_clusters()
     first, last = set(one) ^ set(other)  # the ends of a chain
     assert model.redundancy_[first, last] < 0.5

@@ -79,7 +79,8 @@ def test_moons_are_separated_and_their_modes_are_on_them():
 def test_without_smoothing_it_is_kmodes(container, dtype, offset):
     X = container((IRIS + offset).astype(dtype))
     weight = np.arange(150) % 4
-    shared = {"n_clusters": 3, "n_bandwidths": 5, "random_state": 0}
+    shared = {"n_clusters": 3, "bandwidth": "knn", "n_bandwidths": 5, "n_init": 10}
+    shared["random_state"] = 0
     soft = LaplacianKModes(smoothing=0, **shared).fit(X, sample_weight=weight)
     hard = KModes(**shared).fit(X, sample_weight=weight)
     for name in ("labels_", "cluster_centers_", "counts_", "exemplar_indices_"):
@@ -375,7 +376,7 @@ class TestGraphsOfAllKinds:
     def test_few_rows_without_smoothing_need_no_neighbours(self):
         X = BLOBS[:4]
         model = LaplacianKModes(2, smoothing=0, random_state=0).fit(X)
-        hard = KModes(2, n_bandwidths=10, random_state=0).fit(X)
+        hard = KModes(2, bandwidth="knn", n_bandwidths=10, n_init=10, random_state=0).fit(X)
         np.testing.assert_array_equal(model.cluster_centers_, hard.cluster_centers_)
 
     @pytest.mark.parametrize("solver", SOLVERS)

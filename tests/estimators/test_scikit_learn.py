@@ -79,20 +79,10 @@ def test_estimator_checks_of_others(estimator, check):
 
 
 @pytest.mark.parametrize("model", [KModes(), LaplacianKModes()])
+# Two of the checks have 4 distinct rows for the default of 8 clusters.
 @few_rows
-def test_the_default_fails_two_checks_for_one_reason(model):
-    # They fit the default of 8 clusters to 4 distinct rows, which is refused (as it must be);
-    # with n_clusters=3 above they pass.
-    reason = "8 clusters of 4 distinct rows"
-    check_estimator(
-        model,
-        expected_failed_checks={
-            "check_sample_weights_shape": reason,
-            "check_sample_weights_not_overwritten": reason,
-            **failures(model),
-        },
-        on_skip=None,
-    )
+def test_estimator_checks_of_the_default(model):
+    check_estimator(model, expected_failed_checks=failures(model), on_skip=None)
 
 
 def test_pipeline_clone_and_pickle():
@@ -161,9 +151,9 @@ def test_sample_weight_is_routed():
 class Recorder:
     """A callback that writes down the tasks it is told of."""
 
-    def __init__(self, stop_after=None):
+    def __init__(self, stop_after=None, watched="bandwidth"):
         self.begun, self.ended, self.fitted = [], [], []
-        self.stop_after = stop_after
+        self.stop_after, self.watched = stop_after, watched
 
     def setup(self, estimator, context):
         self.begun.append("setup")
@@ -173,7 +163,7 @@ class Recorder:
 
     def on_fit_task_end(self, estimator, context, *, fitted_estimator):
         self.ended.append((context.task_name, context.task_id))
-        if context.task_name == "bandwidth":
+        if context.task_name == self.watched:
             self.fitted.append(fitted_estimator)
         return self.ended[-1] == self.stop_after
 
@@ -184,7 +174,8 @@ class Recorder:
 @needs_callbacks
 def test_callbacks_see_restarts_and_bandwidths_as_tasks():
     recorder = Recorder()
-    model = KModes(3, n_init=2, n_bandwidths=3, random_state=0).set_callbacks(recorder).fit(X)
+    model = KModes(3, bandwidth=0.5, n_init=2, n_bandwidths=3, random_state=0)
+    model.set_callbacks(recorder).fit(X)
     assert recorder.begun == [
         "setup",
         ("fit", 0, 2),
@@ -205,11 +196,37 @@ def test_callbacks_see_restarts_and_bandwidths_as_tasks():
 @needs_callbacks
 def test_a_callback_can_stop_the_path():
     stopper = Recorder(stop_after=("bandwidth", 1))
-    model = KModes(3, n_init=2, n_bandwidths=5, random_state=0, path_iter=1)
+    model = KModes(3, bandwidth=0.5, n_init=2, n_bandwidths=5, random_state=0, path_iter=1)
     model.set_callbacks(stopper).fit(X)  # with no warning of convergence
     assert len(model.path_) == 3
     assert model.bandwidth_ == model.path_.bandwidths[2]
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@needs_callbacks
+def test_callbacks_see_the_levels_of_the_modes_as_tasks():
+    recorder = Recorder(watched="level")
+    model = KModes(3, random_state=0).set_callbacks(recorder).fit(X)
+    n_bandwidths, n_levels = np.bincount(model.path_.stage)[1:]
+    assert recorder.begun[:3] == ["setup", ("fit", 0, 3), ("k-means", 0, 1)]
+    assert ("path", 1, n_bandwidths) in recorder.begun
+    assert recorder.begun[-n_levels - 1 :] == [
+        ("modes", 2, n_levels),
+        *(("level", number, 0) for number in range(n_levels)),
+    ]
+    for fitted, point in zip(recorder.fitted, model.path_[-n_levels:], strict=True):
+        np.testing.assert_array_equal(fitted.modes_, point.centers)
+        np.testing.assert_array_equal(fitted.predict(X), model.labels_)
+
+
+@needs_callbacks
+def test_a_callback_can_stop_the_levels_of_the_modes():
+    stopper = Recorder(stop_after=("level", 4))
+    model = KModes(3, random_state=0).set_callbacks(stopper).fit(X)
+    whole = KModes(3, random_state=0).fit(X)
+    assert np.count_nonzero(model.path_.stage == 2) == 5
+    np.testing.assert_array_equal(model.modes_, whole.path_[len(model.path_) - 1].centers)
+    np.testing.assert_array_equal(model.labels_, whole.labels_)
 
 
 @needs_callbacks
@@ -221,7 +238,7 @@ def test_progress_bar(monkeypatch):
     monkeypatch.setattr("rich.progress.get_console", lambda: console)
     KModes(3, n_init=2, n_bandwidths=4, random_state=0).set_callbacks(ProgressBar()).fit(X)
     shown = screen.getvalue()
-    for task in ("KModes - fit", "k-means", "path"):
+    for task in ("KModes - fit", "k-means", "path", "modes"):
         assert task in shown
     assert "100%" in shown
 
@@ -231,14 +248,15 @@ def test_scoring_monitor_sees_the_objective_at_every_bandwidth():
     from sklearn.callback import ScoringMonitor
 
     monitor = ScoringMonitor(scoring={"objective": lambda model, X, y: model.score(X)})
-    model = KModes(3, n_init=2, n_bandwidths=3, random_state=0).set_callbacks(monitor)
+    model = KModes(3, bandwidth=0.5, n_init=2, n_bandwidths=3, random_state=0)
+    model.set_callbacks(monitor)
     model.fit(X, load_iris().target)
     rows = [row for row in monitor.get_logs().data if row["task_name"] == "bandwidth"]
     assert [row["objective"] for row in rows] == model.path_.objectives[1:].tolist()
 
 
 def test_verbose_prints_one_line_a_bandwidth(capsys):
-    KModes(3, n_bandwidths=4, verbose=1, random_state=0).fit(X)
+    KModes(3, bandwidth=0.5, n_bandwidths=4, verbose=1, random_state=0).fit(X)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5
     assert lines[0].startswith("[KModes] bandwidth inf")

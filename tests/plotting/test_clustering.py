@@ -6,7 +6,15 @@ from sklearn.datasets import make_blobs
 
 from modeclust import KModes, LaplacianKModes, MeanShift, kmodes_path, load
 from modeclust.plotting import ModesDisplay, PathDisplay
-from modeclust.plotting.clustering import Clustering, labels_along, labels_at
+from modeclust.plotting.clustering import (
+    Clustering,
+    density_bandwidths,
+    has_own_bandwidths,
+    labelled_step,
+    labels_along,
+    labels_at,
+    row_range,
+)
 
 ORDER = "its rows in the same order, but row {} is different; pass the same rows"
 MODELS = [
@@ -92,6 +100,69 @@ def test_the_last_batch_is_the_data_after_partial_fit(rows):
     PathDisplay.from_estimator(model, rows[100:])
     with pytest.raises(ValueError, match="in the same order"):
         PathDisplay.from_estimator(model, rows[:100])
+
+
+def test_numbers_and_none_choose_a_point_of_a_path_with_two_stages(rows):
+    model = KModes(3, random_state=0).fit(rows)
+    path = model.path_
+    end = Clustering.of(model, rows)
+    assert (end.step, end.bandwidth) == (len(path) - 1, path.bandwidths[-1])
+    np.testing.assert_array_equal(end.centers, model.modes_)
+    np.testing.assert_array_equal(end.rows_averaged, model.rows_averaged_)
+    labelled = Clustering.of(model, rows, model.bandwidth_)
+    np.testing.assert_array_equal(labelled.centers, model.cluster_centers_)
+    assert labelled.step == labelled_step(path.stage) == 8
+    assert labelled.rows_averaged is None
+    between = Clustering.of(model, rows, path.bandwidths[12])
+    np.testing.assert_array_equal(between.centers, path.centers[12])
+    np.testing.assert_array_equal(between.labels, model.labels_)
+
+
+def test_of_equal_bandwidths_the_first_is_chosen(rows):
+    model = KModes(3, rows_per_mode=np.inf, random_state=0).fit(rows)
+    np.testing.assert_array_equal(model.path_.bandwidths[8:], model.bandwidth_)
+    assert Clustering.of(model, rows, model.bandwidth_).step == 8
+    assert Clustering.of(model, rows).step == len(model.path_) - 1
+
+
+def test_which_points_have_their_own_bandwidths(rows):
+    options = {"random_state": 0, "n_bandwidths": 3}
+    for model, expected in [
+        (KModes(3, **options), [0] * 9 + [1] * 8),
+        (KModes(1, **options), [0] * 9 + [1] * 8),
+        (KModes(3, reassign=False, **options), [0] + [1] * 8),
+        (KModes(3, reassign=False, rows_per_mode=np.inf, **options), [0] + [1] * 8),
+        (KModes(3, bandwidth=1.0, **options), [0] * 4),
+        (KModes(3, bandwidth=1.0, reassign=False, **options), [0] * 4),
+        (LaplacianKModes(3, bandwidth=1.0, **options), [0] * 4),
+    ]:
+        found = has_own_bandwidths(model.fit(rows).path_)
+        assert found.astype(int).tolist() == expected, model
+
+
+def test_an_infinite_bandwidth_is_shown_at_the_median(rows):
+    path = KModes(3, random_state=0).fit(rows).path_
+    assert density_bandwidths(path, 0) is None
+    np.testing.assert_array_equal(density_bandwidths(path, 3), path.bandwidths[[3, 3, 3]])
+    own = path.cluster_bandwidths[-1]
+    np.testing.assert_array_equal(density_bandwidths(path, 16), own)
+    own[0] = np.inf
+    expected = [path.bandwidths[-1], *own[1:]]
+    np.testing.assert_array_equal(density_bandwidths(path, 16), expected)
+
+
+@pytest.mark.parametrize(
+    ("rows_averaged", "text"),
+    [
+        ([12.7, 24.1], "13 to 24 rows"),
+        ([1204.0, 10.0, 0.0], "10 to 1,204 rows"),
+        ([14.9, 15.1], "15 rows"),
+        ([1.0], "1 row"),
+        ([0.0], "0 rows"),
+    ],
+)
+def test_ranges_of_rows_averaged(rows_averaged, text):
+    assert row_range(np.array(rows_averaged)) == text
 
 
 def test_labels_are_stored_or_recomputed(blobs):

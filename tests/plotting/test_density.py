@@ -27,6 +27,30 @@ def test_two_rows_by_hand():
     np.testing.assert_allclose(values, [[0.75, 0.75 * near], [0.25 * near, 0.25]])
 
 
+def test_two_clusters_with_their_own_bandwidths_by_hand():
+    kde = KernelDensity.of([[0.0], [2.0]], "gaussian", weight=[3.0, 1.0])
+    values = kde.evaluate(np.array([[0.0], [2.0]]), [0, 1], 2, bandwidth=np.array([2.0, 1.0]))
+    expected = [[0.75, 0.75 * np.exp(-0.5)], [0.25 * np.exp(-2), 0.25]]
+    np.testing.assert_allclose(values, expected)
+
+
+@pytest.mark.parametrize("kernel", PROFILES)
+def test_each_cluster_can_have_its_own_bandwidth(rows_and_labels, kernel, monkeypatch):
+    monkeypatch.setattr(density, "GRID_SIZE", 11)
+    X, labels, weight, scale = rows_and_labels
+    kde = KernelDensity.of(X, kernel, weight, scale)
+    own = np.array([0.8, 0.3])
+    _, values = kde.on_plane(labels, np.zeros((2, 2)), own)
+    on_line = KernelDensity.of(X[:, :1], kernel, weight, scale)
+    x = np.linspace(-3, 3, 50)
+    curves = on_line.with_area_of_weights(x, labels, 2, own)
+    for k, bandwidth in enumerate(own):
+        _, alone = kde.on_plane(labels, np.zeros((2, 2)), bandwidth)
+        np.testing.assert_allclose(values[k], alone[k])
+        alone = on_line.with_area_of_weights(x, labels, 2, bandwidth)
+        np.testing.assert_allclose(curves[k], alone[k])
+
+
 @pytest.mark.parametrize("kernel", PROFILES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_densities_equal_plain_numpy(rows_and_labels, rng, kernel, weighted):

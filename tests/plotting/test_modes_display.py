@@ -128,6 +128,29 @@ def test_the_bandwidth_chooses_the_modes(blobs, bandwidth, title):
     np.testing.assert_array_equal([c.center for c in display.clusters], point.centers)
 
 
+def test_modes_with_their_own_bandwidths(blobs):
+    model = KModes(3, rows_per_mode=20, random_state=0).fit(blobs)
+    display = drawn(model, blobs)
+    averaged = sorted({round(n) for n in model.rows_averaged_})
+    words = f"{averaged[0]} to {averaged[-1]}" if len(averaged) > 1 else f"{averaged[0]}"
+    assert display.title_.get_text() == f"Modes that average {words} rows"
+    np.testing.assert_array_equal([c.center for c in display.clusters], model.modes_)
+    assert [len(c.exemplars) for c in display.clusters] == [20, 20, 20]
+    for k, shown in enumerate(display.clusters):
+        np.testing.assert_array_equal(shown.exemplars[0], blobs[model.exemplar_indices_[k]])
+    display = drawn(model, blobs, bandwidth=model.bandwidth_, image_shape=(1, 2))
+    assert display.title_.get_text() == f"Modes at bandwidth {model.bandwidth_:.3g}"
+    assert display.axes_[0, 0].get_title(loc="right") == "mode"
+    np.testing.assert_array_equal([c.center for c in display.clusters], model.cluster_centers_)
+
+
+def test_modes_that_are_means_are_called_modes(blobs):
+    model = KModes(3, rows_per_mode=np.inf, reassign=False, random_state=0).fit(blobs)
+    display = drawn(model, blobs, image_shape=(1, 2), clusters=[1])
+    assert display.title_.get_text() == "Modes that average 60 rows (1 of 3 clusters)"
+    assert display.axes_[0, 0].get_title(loc="right") == "mode"
+
+
 @pytest.mark.parametrize(
     "model",
     [

@@ -76,6 +76,79 @@ def test_a_path_of_one_bandwidth_has_modes_only(blobs):
     assert len(positions(display.modes_)) == len(model.cluster_centers_)
 
 
+def test_modes_with_their_own_bandwidths(blobs):
+    model = KModes(3, random_state=0).fit(blobs)
+    display = drawn(model, blobs)
+    low, high = np.round([model.rows_averaged_.min(), model.rows_averaged_.max()])
+    rows = f"{low:.0f} rows" if low == high else f"{low:.0f} to {high:.0f} rows"
+    assert display.ax_.get_title() == f"K-modes: modes average {rows}"
+    np.testing.assert_array_equal(positions(display.means_), model.path_[0].centers)
+    np.testing.assert_array_equal(positions(display.centers_), model.cluster_centers_)
+    np.testing.assert_array_equal(positions(display.modes_), model.modes_)
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert names[:4] == ["K-means center", "its nearest row", "center of the labels", "mode"]
+    contours = drawn(model, blobs, levels=[0.5]).densities_[1]
+    for outline in contours.get_paths():
+        squared = np.sum((outline.vertices[:, None] - blobs) ** 2, axis=2)
+        kernel = np.exp(-squared / (2 * model.mode_bandwidths_[1] ** 2)) * (model.labels_ == 1)
+        np.testing.assert_allclose(kernel.mean(axis=1), contours.levels[0], rtol=0.05)
+
+
+def test_the_end_of_the_first_stage(blobs):
+    model = KModes(3, random_state=0).fit(blobs)
+    display = drawn(model, blobs, bandwidth=model.bandwidth_)
+    assert display.ax_.get_title() == f"K-modes at bandwidth {model.bandwidth_:.3g}"
+    np.testing.assert_array_equal(positions(display.modes_), model.cluster_centers_)
+    assert display.centers_ is None
+
+
+def test_frozen_labels_at_one_bandwidth(blobs):
+    model = clone(PLAIN).set_params(reassign=False).fit(blobs)
+    display = drawn(model, blobs)
+    assert display.ax_.get_title() == "K-modes at bandwidth 0.5"
+    np.testing.assert_array_equal(positions(display.means_), model.cluster_centers_)
+    np.testing.assert_array_equal(positions(display.modes_), model.modes_)
+    assert display.centers_ is None  # they are the K-means centers
+
+
+@pytest.mark.parametrize("reassign", [True, False])
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_modes_that_are_means(blobs, reassign, n_features):
+    X = blobs[:, :n_features]
+    model = KModes(3, rows_per_mode=np.inf, reassign=reassign, random_state=0).fit(X)
+    display = drawn(model, X)
+    assert display.ax_.get_title().startswith("K-modes: modes average")
+    assert len(positions(display.modes_)) == 3
+    assert len(display.densities_) == (3 if reassign else 0)
+
+
+def test_boundaries_are_halfway_between_the_centers_of_the_labels(rng):
+    X = np.concatenate([rng.normal(0, 1, 300), 4 + rng.exponential(3, 300)])[:, None]
+    model = KModes(2, random_state=0).fit(X)
+    display = drawn(model, X)
+    (boundary,) = display.boundaries_
+    x = boundary.get_xdata()[0]
+    assert x == pytest.approx(model.cluster_centers_.mean())
+    assert abs(x - model.modes_.mean()) > 0.1
+    left = np.argmin(model.cluster_centers_)
+    np.testing.assert_array_equal(model.labels_ == left, X[:, 0] < x)
+    np.testing.assert_array_equal(positions(display.centers_)[:, 0], model.cluster_centers_[:, 0])
+    np.testing.assert_array_equal(positions(display.modes_)[:, 0], model.modes_[:, 0])
+    grid, bin_width = display.grid[0], display.points_[0][0].get_width()
+    for k, curve in enumerate(display.densities_):
+        away = (grid[:, None] - X[model.labels_ == k, 0]) / model.mode_bandwidths_[k]
+        expected = np.exp(-(away**2) / 2).sum(axis=1) / np.sqrt(2 * np.pi)
+        expected *= bin_width / model.mode_bandwidths_[k]
+        np.testing.assert_allclose(curve.get_ydata(), expected, atol=1e-9)
+
+
+def test_stages_are_told_from_bandwidths_by_default(blobs):
+    display = PathDisplay.from_estimator(clone(PLAIN).fit(blobs), blobs)
+    display.stages = None
+    assert display.plot().ax_.get_title() == "K-modes at bandwidth 0.5"
+    assert display.means_ is not None
+
+
 def test_contours_are_at_fractions_of_the_maximum(blobs):
     display = drawn(clone(PLAIN).fit(blobs), blobs, levels=[0.5, 0.2])
     assert len(display.densities_) == 3

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
@@ -76,17 +77,94 @@ def test_a_note_says_that_labels_were_not_stored(blobs):
     model = KModes(3, random_state=0, store_labels=False).fit(blobs)
     display = ScheduleDisplay.from_estimator(model)
     assert display.changed_line_ is None
-    assert "not stored" in display.axes_[2].texts[0].get_text()
+    assert "not stored" in display.axes_[-1].texts[0].get_text()
 
 
 def test_of_a_fitted_model(blobs):
-    model = KModes(3, random_state=0).fit(blobs)
+    model = KModes(3, bandwidth=1.0, random_state=0).fit(blobs)
     display = ScheduleDisplay.from_estimator(model)
     changed = [np.mean(a != b) for a, b in pairwise(model.path_.labels)]
     np.testing.assert_allclose(display.changed, changed)
     assert ScheduleDisplay.from_path(
         kmodes_path(blobs, 2, bandwidths=[3.0, 1.0], random_state=0)
-    ).axes_.shape == (3,)
+    ).axes_.shape == (4,)
+    assert display.axes_[-1].get_xscale() == "log"
+    for k, line in enumerate(display.averaged_lines_):
+        np.testing.assert_array_equal(line.get_ydata(), model.path_.rows_averaged[:, k])
+
+
+def two_stages():
+    """K-means, two bandwidths of labels, and two levels of modes with equal medians."""
+    return replace(
+        path([np.inf, 4.0, 2.0, 1.0, 1.0], np.zeros((5, 4), dtype=int)),
+        stage=np.array([0, 1, 1, 2, 2]),
+        cluster_bandwidths=np.array([[np.inf] * 2, [4.0] * 2, [2.0] * 2, [1.0, np.inf], [1.0] * 2]),
+        rows_averaged=np.array([[60.0, 20], [50, 20], [40, 18], [30, 16], [23.6, 1.0]]),
+    )
+
+
+def test_modes_with_their_own_bandwidths_are_evenly_spaced():
+    display = ScheduleDisplay.from_path(two_stages())
+    display.figure_.canvas.draw()
+    assert display.step_names == ["K-means", "4", "2", "23 rows", "12 rows"]
+    np.testing.assert_array_equal(display.objective_line_.get_xdata(), [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(display.changed_line_.get_xdata(), [1, 2, 3, 4])
+    ax = display.axes_[-1]
+    assert ax.get_xlim()[0] < 0 < 4 < ax.get_xlim()[1]
+    names = [text.get_text() for text in ax.get_xticklabels()]
+    assert names[0] == "K-means"
+    assert {"2", "12 rows"} <= {*names}
+    assert "rows averaged" in ax.get_xlabel()
+    for panel in display.axes_:
+        dotted = [line.get_xdata()[0] for line in panel.lines if line.get_linestyle() == ":"]
+        assert dotted == [0.5, 2.5]
+
+
+def test_rows_averaged_have_a_panel():
+    display = ScheduleDisplay.from_path(two_stages())
+    display.figure_.canvas.draw()
+    assert [line.get_ydata().tolist() for line in display.averaged_lines_] == [
+        [60, 50, 40, 30, 23.6],
+        [20, 20, 18, 16, 1],
+    ]
+    panel = display.axes_[2]
+    assert panel.get_ylabel() == "rows\naveraged"
+    assert {"1", "10", "50"} <= {text.get_text() for text in panel.get_yticklabels()}
+    assert "rows averaged" in display.title_.get_text()
+    without = ScheduleDisplay.from_path(replace(two_stages(), rows_averaged=None))
+    assert len(without.axes_) == 3
+    assert without.averaged_lines_ == []
+
+
+def test_a_cluster_without_rows_averages_none():
+    averaged = two_stages().rows_averaged
+    averaged[:, 1] = 0.0
+    display = ScheduleDisplay.from_path(replace(two_stages(), rows_averaged=averaged))
+    display.figure_.canvas.draw()
+    assert np.isnan(display.averaged_lines_[1].get_ydata()).all()
+    assert display.step_names[-1] == "24 rows"
+    assert display.axes_[2].get_ylim()[0] > 10
+
+
+def test_frozen_labels_at_one_bandwidth_keep_the_log_axis(blobs):
+    options = {"bandwidth": 0.5, "n_bandwidths": 4, "random_state": 0}
+    model = KModes(3, reassign=False, **options).fit(blobs)
+    display = ScheduleDisplay.from_estimator(model)
+    assert display.step_names is None
+    np.testing.assert_array_equal(
+        display.objective_line_.get_xdata()[1:], model.path_.bandwidths[1:]
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"rows_per_mode": np.inf}, {"reassign": False}])
+@pytest.mark.parametrize("n_clusters", [1, 12])
+def test_default_fits(blobs, options, n_clusters):
+    model = KModes(n_clusters, random_state=0, **options).fit(blobs)
+    display = ScheduleDisplay.from_estimator(model)
+    display.figure_.canvas.draw()
+    names = [text.get_text() for text in display.axes_[-1].get_xticklabels()]
+    assert names[0] == "K-means"
+    assert "K-means" not in names[1:]
 
 
 def test_the_axes_given_are_divided(blobs):

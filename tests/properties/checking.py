@@ -22,8 +22,6 @@ def refusal(rows, n_clusters=1, n_neighbors=0):
         return "n_neighbors=.* must be less than the number of rows"
     if n_clusters > n_rows:
         return "n_clusters=.* is more than the number of rows"
-    if n_clusters > rows.n_distinct:
-        return "n_clusters=.* is more than the number of distinct rows"
     return None
 
 
@@ -60,6 +58,13 @@ def fitted_attributes(model):
     }
 
 
+def given_start(model, rows):
+    """Return the initial centers that a model was given, or None if it draws them from the rows."""
+    if callable(model.init):
+        return rows.dense[-model.n_clusters :]  # by `drawing.last_rows`
+    return model.init if isinstance(model.init, np.ndarray) else None
+
+
 def check_inside(centers, rows, extra=None):
     """Assert that centers are finite, and in the box of the rows and of `extra` points."""
     assert np.isfinite(centers).all()
@@ -92,6 +97,25 @@ def check_exemplars(model, away, rows):
             continue
         assert exemplar in members
         assert away[exemplar, k] <= away[members, k].min() * (1 + 1e-6) + 8 * rows.rounding
+
+
+def check_rows_averaged(model, rows):
+    """Assert that the rows averaged are (sum w)^2 / sum w^2 at the modes."""
+    weight = np.ones(len(rows.dense)) if rows.weight is None else rows.weight
+    is_integer = np.array_equal(weight, np.round(weight))
+    n_counted = weight.sum() if is_integer else np.count_nonzero(weight)
+    away = distances_to(model.modes_, rows)
+    for k, bandwidth in enumerate(model.mode_bandwidths_):
+        members = (model.labels_ == k) & rows.present
+        if not members.any() or 8 * rows.rounding > 1e-7 * bandwidth:
+            continue
+        with np.errstate(divide="ignore"):
+            logs = LOG_PULLS[model.kernel]((away[members, k] / bandwidth) ** 2)
+        if np.isinf(logs.max()):
+            continue  # the kernel reaches no row
+        pull, q = np.exp(logs - logs.max()), weight[members] / weight.sum() * n_counted
+        expected = np.sum(q * pull) ** 2 / np.sum(q * pull**2)
+        assert model.rows_averaged_[k] == pytest.approx(expected, rel=1e-4)
 
 
 def check_path(path, model, rows, n_bandwidths):

@@ -297,7 +297,7 @@ def last_rows(X, n_clusters, random_state):
 # What K-modes takes in any form, and what the estimator besides.
 PATHS = {
     "n_clusters": st.integers(1, 6),
-    "n_init": st.integers(1, 3),
+    "n_init": st.one_of(st.integers(1, 3), st.just("auto")),
     "path_iter": st.integers(1, 3),
     "max_iter": st.sampled_from([1, 5, 300]),
     "tol": st.sampled_from([0.0, 1e-4, 0.1]),
@@ -313,7 +313,16 @@ KMODES = {
     "n_bandwidths": st.integers(1, 4),
     "start_bandwidth": START,
     "mean_shift_iter": st.integers(1, 2),
+    "rows_per_mode": st.sampled_from(["auto", 3]),
+    "reassign": st.just(True),
     "verbose": VERBOSE,
+}
+BY_ITSELF = {
+    **KMODES,
+    "bandwidth": st.just("auto"),
+    "rows_per_mode": st.sampled_from(["auto", 1, 3.5, np.inf]),
+    "reassign": st.booleans(),
+    "adaptive": st.booleans(),
 }
 BY_RULE = {"bandwidth": RULE, "start_bandwidth": st.just("auto")}
 MEAN_SHIFT = {

@@ -21,8 +21,10 @@ from properties.checking import (
     check_labels,
     check_nearest,
     check_path,
+    check_rows_averaged,
     check_stationary,
     distances_to,
+    given_start,
     is_refused,
     is_too_fine,
     kernel_mean,
@@ -31,10 +33,12 @@ from properties.checking import (
 )
 from properties.drawing import (
     BANDWIDTH,
+    BY_ITSELF,
     BY_RULE,
     FILE,
     FIT,
     FIT_SOFT,
+    KERNEL,
     KMODES,
     LAPLACIAN,
     MEAN_SHIFT,
@@ -66,6 +70,11 @@ SHARE = st.sampled_from([0.0, 0.5, 0.9, 1.0])
         "KModes.score": FIT,
         "KModes.redundant_clusters": {"threshold": SHARE},
         "KModes.merge_redundant": {**without(FIT, "y"), "threshold": SHARE},
+        "KModes.stability": {
+            **without(FIT, "y"),
+            "n_resamples": st.integers(1, 2),
+            "random_state": st.one_of(st.none(), SEED),
+        },
         "KModes.save": FILE,
         "load": FILE,
     },
@@ -73,12 +82,12 @@ SHARE = st.sampled_from([0.0, 0.5, 0.9, 1.0])
 )
 def kmodes_fits_together(ask, rows):
     model = ask("KModes", rows)
-    n_clusters, bandwidth, start = model.n_clusters, model.bandwidth, model.init
+    n_clusters, bandwidth = model.n_clusters, model.bandwidth
     expected = refusal(rows, n_clusters)
     if is_refused(outcome(ask, "KModes.fit", rows, model), expected):
         return
-    given_start = start if isinstance(start, np.ndarray) else None
-    check_inside(model.cluster_centers_, rows, given_start)
+    start = given_start(model, rows)
+    check_inside(model.cluster_centers_, rows, start)
     check_labels(model.labels_, model.counts_, rows, n_clusters)
     away = distances_to(model.cluster_centers_, rows)
     check_nearest(model.labels_, away, rows)
@@ -105,6 +114,7 @@ def kmodes_fits_together(ask, rows):
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("KModes.fit", rows, m)
     )
+    check_stability(ask("KModes.stability", rows, model), model, rows)
     if is_infinite:
         return
     pairs = ask("KModes.redundant_clusters", rows, model)
@@ -112,7 +122,20 @@ def kmodes_fits_together(ask, rows):
     assert all(i < j < n_clusters for i, j in pairs)
     merged = ask("KModes.merge_redundant", rows, model)
     assert merged.redundant_clusters(threshold) == []
-    check_inside(merged.cluster_centers_, rows, given_start)
+    check_inside(merged.cluster_centers_, rows, start)
+
+
+def check_stability(found, model, rows):
+    """Assert that clusters with rows, and no others, have a similarity and a shift."""
+    labels, n_clusters = model.labels_[rows.present], model.n_clusters
+    has_rows = np.isin(np.arange(n_clusters), labels)
+    jaccard, shift = found
+    np.testing.assert_array_equal(np.isnan(jaccard), ~has_rows)
+    np.testing.assert_array_equal(np.isnan(shift), ~has_rows)
+    assert np.all((jaccard[has_rows] >= 0) & (jaccard[has_rows] <= 1))
+    assert np.all((shift[has_rows] >= 0) & np.isfinite(shift[has_rows]))
+    if n_clusters == 1:
+        assert jaccard == 1
 
 
 def check_iterations(model):
@@ -122,6 +145,83 @@ def check_iterations(model):
     )
     assert max(first, last) <= model.max_iter
     assert max(between, default=0) <= model.path_iter
+
+
+@holds_for(
+    {"KModes": BY_ITSELF, "KModes.fit": FIT, "KModes.save": FILE, "load": FILE},
+    data(scales=False),
+)
+def labels_and_modes_have_bandwidths_of_their_own(ask, rows):
+    model = ask("KModes", rows)
+    if is_refused(outcome(ask, "KModes.fit", rows, model), refusal(rows, model.n_clusters)):
+        return
+    path, n_clusters = model.path_, model.n_clusters
+    n_labelled = np.count_nonzero(path.stage < 2)
+    assert np.all(np.diff(path.stage) >= 0)
+    np.testing.assert_array_equal(path.centers[n_labelled - 1], model.cluster_centers_)
+    np.testing.assert_array_equal(path.centers[-1], model.modes_)
+    np.testing.assert_array_equal(path.cluster_bandwidths[-1], model.mode_bandwidths_)
+    np.testing.assert_array_equal(path.rows_averaged[-1], model.rows_averaged_)
+    assert path.bandwidths[n_labelled - 1] == model.bandwidth_
+    if not model.reassign:
+        assert n_labelled == 1
+    start = given_start(model, rows)
+    check_inside(model.cluster_centers_, rows, start)
+    check_inside(model.modes_, rows, start)
+    check_labels(model.labels_, model.counts_, rows, n_clusters)
+    check_nearest(model.labels_, distances_to(model.cluster_centers_, rows), rows)
+    check_exemplars(model, distances_to(model.modes_, rows), rows)
+    np.testing.assert_array_equal(model.predict(rows.X), model.labels_)
+    present = np.bincount(model.labels_[rows.present], minlength=n_clusters)
+    assert np.all((model.rows_averaged_ > 0) == (present > 0))
+    if not model.adaptive:
+        check_rows_averaged(model, rows)
+    check_copies(
+        ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("KModes.fit", rows, m)
+    )
+
+
+@holds_for(
+    {
+        "cluster_modes": {
+            "X": ROWS,
+            "labels": SEED.map(
+                lambda seed: OfRows(
+                    f"labels {seed}",
+                    lambda rows, _: np.random.default_rng(seed).integers(-1, 3, len(rows.dense)),
+                )
+            ),
+            "bandwidth": st.one_of(st.just("auto"), KMODES["bandwidth"]),
+            "rows_per_mode": BY_ITSELF["rows_per_mode"],
+            "kernel": KERNEL,
+            "sample_weight": WEIGHT,
+            "sample_scale": SCALE,
+            "random_state": SEED,
+            "n_jobs": THREADS,
+        }
+    },
+    data(),
+)
+def modes_of_given_labels_are_in_their_clusters(ask, rows):
+    labels = ask.arguments("cluster_modes", rows)["labels"]
+    found = outcome(ask, "cluster_modes", rows)
+    kept = np.unique(labels[rows.present & (labels >= 0)])
+    if not rows.present.any():
+        assert is_refused(found, "at least one non-zero")
+        return
+    if not len(kept):
+        assert is_refused(found, "labels must have a cluster")
+        return
+    assert_same(found.labels, kept)
+    assert_same(found.counts, np.array([np.count_nonzero(labels == k) for k in kept]))
+    away = distances_to(found.modes, rows)
+    for i, k in enumerate(kept):
+        members = rows.present & (labels == k)
+        check_inside(found.modes[i : i + 1], rows, rows.dense[members])
+        exemplar = found.exemplar_indices[i]
+        assert members[exemplar]
+        nearest = away[members, i].min()
+        assert away[exemplar, i] <= nearest * (1 + 1e-6) + 8 * rows.rounding
 
 
 @holds_for(
@@ -136,7 +236,7 @@ def rules_and_adaptive_fits_together(ask, rows):
     found = outcome(model.fit, rows.X, sample_weight=rows.weight)
     if is_refused(found, refusal(rows, model.n_clusters)):
         return
-    start = model.init if isinstance(model.init, np.ndarray) else None
+    start = given_start(model, rows)
     check_inside(model.cluster_centers_, rows, start)
     check_path(model.path_, model, rows, model.n_bandwidths)
     assert 0 <= model.objective_ <= 1
@@ -163,7 +263,7 @@ def batches_fit_together(ask, rows):
     expected = refusal(rows, model.n_clusters)
     if is_refused(outcome(ask, "KModes.partial_fit", rows, model), expected):
         return
-    start = model.init if isinstance(model.init, np.ndarray) else None
+    start = given_start(model, rows)
     for step in (2, 3):
         ask("KModes.partial_fit", rows, model)
         check_inside(model.cluster_centers_, rows, start)
@@ -237,7 +337,11 @@ def kmodes_path_is_that_of_kmodes(ask, rows):
     told = {"sample_weight": rows.weight, "sample_scale": rows.scale}
     if is_refused(outcome(model.fit, rows.X, **told), refusal(rows, model.n_clusters)):
         return
-    options = without(options, "n_bandwidths", "bandwidth", "start_bandwidth")
+    if not options["reassign"]:
+        return  # `kmodes_path` always assigns rows to their nearest modes
+    options = without(
+        options, "n_bandwidths", "bandwidth", "start_bandwidth", "rows_per_mode", "reassign"
+    )
     path = CALLABLE["kmodes_path"](rows.X, bandwidths=model.path_.bandwidths, **options, **told)
     if rows.scale is None:
         assert_same(path, model.path_)
@@ -302,6 +406,8 @@ def mean_shift_finds_as_many_modes_as_asked_or_says_why_not(ask, rows):
     model = ask("MeanShift", rows)
     found = outcome(model.fit, rows.X, sample_weight=rows.weight)
     expected = refusal(rows, model.n_clusters)
+    if expected is None and model.n_clusters > rows.n_distinct:
+        expected = "n_clusters=.* is more than the number of distinct rows"
     if expected is None and isinstance(found, ValueError):
         reasons = f"No bandwidth gives {model.n_clusters} modes|too small for sparse rows"
         assert is_refused(found, reasons)
@@ -401,6 +507,14 @@ def laplacian_kmodes_fits_together(ask, rows):
     )
 
 
+# Only "knn" averages distances.
+STATISTIC = st.sampled_from(["mean", "median"]).map(
+    lambda wanted: OfRows(
+        f"{wanted} of knn", lambda _, found: wanted if found["rule"] == "knn" else "mean"
+    )
+)
+
+
 @holds_for(
     {
         "estimate_bandwidth": {
@@ -409,6 +523,7 @@ def laplacian_kmodes_fits_together(ask, rows):
             "rule": RULE,
             "n_neighbors": st.integers(1, 40),
             "n_samples": st.sampled_from([30, 5000]),
+            "statistic": STATISTIC,
             "random_state": SEED,
             "n_jobs": THREADS,
         }
@@ -445,6 +560,7 @@ def bandwidths_scale_with_the_rows(ask, rows, exponent, seed):
             "rule": RULE,
             "n_neighbors": st.integers(1, 12),
             "n_samples": st.integers(2, 250),
+            "statistic": STATISTIC,
             "local": st.booleans(),
             "random_state": SEED,
         }
@@ -456,7 +572,12 @@ def bandwidths_of_samples_are_those_of_rows(ask, rows):
     found = ask("estimate_bandwidth", rows)
     np.testing.assert_array_equal(found, ask("estimate_bandwidth", rows))
     every = estimate_bandwidth(
-        rows.X, given["rule"], given["n_neighbors"], local=given["local"], random_state=0
+        rows.X,
+        given["rule"],
+        given["n_neighbors"],
+        local=given["local"],
+        statistic=given["statistic"],
+        random_state=0,
     )
     if given["n_samples"] >= len(rows.dense):
         np.testing.assert_array_equal(found, every)

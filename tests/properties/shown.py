@@ -226,6 +226,8 @@ def pictures_of_a_schedule_show_the_schedule(ask, rows):
     np.testing.assert_array_equal(display.objective_line_.get_ydata(), path.objectives)
     for line, sizes in zip(display.size_lines_, path.counts.T, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), sizes)
+    for line, averaged in zip(display.averaged_lines_, path.rows_averaged.T, strict=True):
+        np.testing.assert_array_equal(np.nan_to_num(line.get_ydata()), averaged)
     if path.labels is None:
         assert display.changed is None
     else:

@@ -109,15 +109,27 @@ TEXT = {
         "where fields are not separated by commas", lambda _, found: found["separator"] is not None
     ),
 }
+
+
+def _of_auto(wanted):
+    """Return a value of --rows-per-mode, which applies only to --bandwidth auto."""
+    return OfRows(
+        f"{wanted} with auto", lambda _, found: wanted if found["bandwidth"] == "auto" else "auto"
+    )
+
+
 EXCLUDE = st.sampled_from([None, "left out"])
-PARTS = ("knn/3", "scott/0.5")
+PARTS = ("knn/3", "scott/0.5", "2 * knn", "knn*0.5")
 JOB = {
     "data": DATA,
     **TEXT,
     "exclude": EXCLUDE,
     "id_column": st.sampled_from([None, "id"]),
     "n_clusters": st.integers(1, 4),
-    "bandwidth": st.one_of(st.sampled_from([*RULES, *PARTS, "inf"]), st.floats(-2, 2).map(_number)),
+    "bandwidth": st.one_of(
+        st.sampled_from(["auto", *RULES, *PARTS, "inf"]), st.floats(-2, 2).map(_number)
+    ),
+    "rows_per_mode": st.sampled_from(["auto", "1", "2.5", "inf"]).map(_of_auto),
     "kernel": KERNEL,
     "adaptive": FLAG,
     "columns": st.sampled_from([None, OfRows("the first two, turned", _columns)]),
@@ -127,13 +139,18 @@ JOB = {
     "stream": STREAM,
     "image": st.sampled_from([None, OfRows("one row", _image)]),
     "n_bandwidths": st.integers(1, 3),
-    "n_init": st.integers(1, 2),
+    "n_init": st.sampled_from(["auto", "1", "2"]),
     "seed": st.integers(0, 9),
     "jobs": st.sampled_from([None, 1, 2]),
     "checkpoint": st.sampled_from([None, "fit.checkpoint"]),
     "force": FLAG,
     "as_json": FLAG,
 }
+
+
+def _parsed(text, number):
+    """Return a value of an option: a rule, "auto", or a number."""
+    return text if text in ("auto", *RULES, *PARTS) else number(text)
 
 
 def fitted_in_python(rows, job):
@@ -146,13 +163,12 @@ def fitted_in_python(rows, job):
         X = (X - scaler.mean_) / scaler.scale_
     model = KModes(
         job["n_clusters"],
-        bandwidth=(
-            job["bandwidth"] if job["bandwidth"] in (*RULES, *PARTS) else float(job["bandwidth"])
-        ),
+        bandwidth=_parsed(job["bandwidth"], float),
+        rows_per_mode=_parsed(job["rows_per_mode"], float),
         kernel=job["kernel"],
         adaptive=job["adaptive"],
         n_bandwidths=job["n_bandwidths"],
-        n_init=job["n_init"],
+        n_init=_parsed(job["n_init"], int),
         random_state=job["seed"],
     )
     return model.fit(np.ascontiguousarray(X), sample_weight=rows.weight)
@@ -228,6 +244,7 @@ def a_command_fits_and_predicts_as_python_does(ask, rows):
     if not job["stream"]:
         expected = fitted_in_python(rows, job)
         np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
+        np.testing.assert_array_equal(model.modes_, expected.modes_)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
     written = Path("out", "labels" + Path(rows.file.path).suffix)
     np.testing.assert_array_equal(labels_in(written), model.labels_)

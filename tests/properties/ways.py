@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
+from modeclust.estimators.parameters import n_kmeans_runs
 from modeclust.estimators.scaling import Scaling
 from properties.checking import (
     check_history,
@@ -50,7 +51,16 @@ from properties.drawing import (
     without,
 )
 
-ESTIMATORS = {"KModes": KMODES, "MeanShift": MEAN_SHIFT, "LaplacianKModes": LAPLACIAN}
+AUTO = st.just("auto")
+ESTIMATORS = {
+    "KModes": {
+        **KMODES,
+        "bandwidth": st.one_of(KMODES["bandwidth"], AUTO),
+        "reassign": st.booleans(),
+    },
+    "MeanShift": MEAN_SHIFT,
+    "LaplacianKModes": LAPLACIAN,
+}
 FITS = {"KModes.fit": FIT, "MeanShift.fit": FIT, "LaplacianKModes.fit": FIT_SOFT}
 WHICH = st.sampled_from(sorted(ESTIMATORS))
 FOUND = st.sampled_from(["heat", "binary"])
@@ -218,7 +228,7 @@ def chunked(rows, form, cuts):
         "KModes": {
             **KMODES,
             **SETTLED,
-            "bandwidth": st.one_of(BANDWIDTH, st.just(np.inf)),
+            "bandwidth": st.one_of(BANDWIDTH, AUTO, st.just(np.inf)),
             "store_labels": st.sampled_from(["auto", False]),
         }
     },
@@ -245,6 +255,7 @@ def chunks_find_what_memory_finds(ask, rows, form, cuts):
     np.testing.assert_allclose(
         chunks.cluster_centers_, memory.cluster_centers_, rtol=0, atol=1e-6 * size
     )
+    np.testing.assert_allclose(chunks.modes_, memory.modes_, rtol=0, atol=1e-6 * size)
     np.testing.assert_allclose(chunks.path_.objectives, memory.path_.objectives, atol=1e-6)
     np.testing.assert_array_equal(chunks.counts_, memory.counts_)
     assert chunks.bandwidth_ == pytest.approx(memory.bandwidth_, rel=1e-6)
@@ -258,7 +269,7 @@ def chunks_find_what_memory_finds(ask, rows, form, cuts):
     {
         "KModes": {
             **KMODES,
-            "bandwidth": st.one_of(BANDWIDTH, st.just(np.inf)),
+            "bandwidth": st.one_of(BANDWIDTH, AUTO, st.just(np.inf)),
             "adaptive": st.booleans(),
             "checkpoint": st.sampled_from(["fit.checkpoint", Path("fit.checkpoint")]),
             "keep_checkpoint": st.booleans(),
@@ -274,8 +285,9 @@ def an_interrupted_fit_goes_on_to_the_same_bits(ask, rows, share, n_jobs):
     whole = clone(model).set_params(checkpoint=None)
     if refused(outcome(whole.fit, rows.X, sample_weight=rows.weight), model, rows):
         return
-    n_restarts = 1 if isinstance(model.init, np.ndarray) else model.n_init
-    n_writes = n_restarts + 1 + len(whole.path_)  # one before K-means, one after
+    n_writes = (
+        n_kmeans_runs(model.n_init, model.init) + 1 + len(whole.path_)
+    )  # one before K-means, one after
     with pytest.MonkeyPatch.context() as patch:
         writes = Interrupter(patch, Checkpoint, "write")
         with writes.interrupting(after=1 + int(share * n_writes)):

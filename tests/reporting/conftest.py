@@ -7,7 +7,7 @@ from modeclust import KModes
 @pytest.fixture(scope="module")
 def blobs():
     X, y = make_blobs(150, n_features=4, centers=3, random_state=0)
-    return X, y, KModes(3, n_bandwidths=5, random_state=0).fit(X)
+    return X, y, KModes(3, random_state=0).fit(X)
 
 
 @pytest.fixture(scope="module")

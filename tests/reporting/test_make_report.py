@@ -17,7 +17,7 @@ def test_reports_are_written_to_the_path(blobs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     report = model.report(X, y, title="Blobs")
     assert isinstance(report, Report)
-    assert repr(report) == "Report('Blobs', 6 bandwidths)"
+    assert repr(report) == "Report('Blobs', 17 steps)"
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.to_html()
     report.save("numbers.json")
     assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == report.summary

@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +133,8 @@ def test_the_table_shows_sizes_and_classes_at_the_step(digits, open_page):
         assert cells[0].strip() == str(k)
         assert cells[1] == str(len(own))
         share = np.bincount(own).max() / len(own)
-        assert cells[6] == f"{np.bincount(own).argmax()} ({100 * share:.0f}%)"
+        assert cells[3] == f"{digits.model.path_.rows_averaged[0, k]:.0f}"
+        assert cells[7] == f"{np.bincount(own).argmax()} ({100 * share:.0f}%)"
 
 
 def test_play_runs_to_the_target_and_stops(moons, open_page):
@@ -180,11 +182,12 @@ def test_downloads_have_the_numbers_of_the_step(digits, open_page, step):
     name, (header, *lines) = downloaded(page, "#download-modes")
     assert name.startswith("modes-")
     assert name.endswith(".csv")
-    assert header == ["cluster", "count", *(f"x{d}" for d in range(64))]
+    assert header == ["cluster", "count", "rows_averaged", *(f"x{d}" for d in range(64))]
     values = np.array(lines, dtype=np.float64)
     np.testing.assert_array_equal(values[:, 0], np.arange(10))
     np.testing.assert_array_equal(values[:, 1], point.counts)
-    np.testing.assert_array_equal(values[:, 2:], point.centers)
+    np.testing.assert_array_equal(values[:, 2], point.rows_averaged)
+    np.testing.assert_array_equal(values[:, 3:], point.centers)
     _, (header, *lines) = downloaded(page, "#download-labels")
     assert header == ["row", "label"]
     rows, labels = np.array(lines, dtype=int).T
@@ -202,7 +205,8 @@ def test_the_map_shows_modes_and_their_paths(moons, open_page):
     for step in (0, 4, 6):
         slide(page, step)
         traces = page.evaluate("document.getElementById('map').data.map(({x, y}) => ({x, y}))")
-        _, path, start, mode = traces
+        _, path, start, label_centers, mode = traces
+        assert label_centers["x"] == []  # labels are those of the modes
         np.testing.assert_array_equal([start["x"], start["y"]], centers[0].T)
         np.testing.assert_array_equal([mode["x"], mode["y"]], centers[step].T)
         wanted = [*centers[: step + 1, 0, 0], None, *centers[: step + 1, 1, 0], None]
@@ -266,6 +270,119 @@ def test_the_curves_follow_and_lead(moons, open_page):
     np.testing.assert_array_equal(sizes[3], [0, *(before != after).sum(axis=1)])
 
 
+@pytest.fixture(scope="module")
+def two_stages(tmp_path_factory):
+    X, y = make_moons(300, noise=0.1, random_state=0)
+    model = KModes(2, random_state=0).fit(X)
+    return make(tmp_path_factory.mktemp("auto"), model, X, y)
+
+
+def test_both_stages_are_named_in_plain_words(two_stages, open_page):
+    page, model = open_page(two_stages.path), two_stages.model
+    low, high = np.round(sorted(model.rows_averaged_)).astype(int)
+    rows = f"{low} to {high} rows" if low < high else f"{low} rows"
+    words = page.locator("#facts").inner_text()
+    label_bandwidth = f"{model.bandwidth_:.4g}"
+    assert words.endswith(f"auto: labels at bandwidth {label_bandwidth}, modes average {rows}")
+    tooltips = [term.get_attribute("title") for term in page.locator("#facts .term").all()]
+    assert "nearest center" in tooltips[0]
+    assert "How many rows the mode averages" in tooltips[1]
+    median = f"modes of {np.median(model.rows_averaged_):.0f} rows"
+    names = {
+        0: "K-means (bandwidth ∞)",
+        8: f"bandwidth {label_bandwidth}",
+        16: f"{median} (median)",
+    }
+    for step, name in names.items():
+        slide(page, step)
+        assert readout(page).splitlines()[0] == name
+    assert page.locator("#last").inner_text() == median
+    name, _ = downloaded(page, "#download-modes")
+    assert name == f"modes-{np.median(model.rows_averaged_):.0f}rows.csv"
+    assert "the bandwidth of the labels" in page.locator("#clusters th .term").last.get_attribute(
+        "title"
+    )
+
+
+def test_the_table_shows_the_rows_averaged_at_each_step(two_stages, open_page):
+    page = open_page(two_stages.path)
+    for step in (0, 8, 16):
+        slide(page, step)
+        assert page.locator("#clusters th").all_inner_texts()[3] == "rows averaged"
+        for k, row in enumerate(page.locator("#clusters tbody tr").all()):
+            averaged = two_stages.model.path_.rows_averaged[step, k]
+            assert row.locator("td").nth(3).inner_text() == f"{averaged:.0f}"
+
+
+def test_the_map_tells_means_centers_and_modes_apart(two_stages, open_page):
+    page, model = open_page(two_stages.path), two_stages.model
+    for step in (0, 8, 16):
+        slide(page, step)
+        traces = page.evaluate("document.getElementById('map').data.map(({x, y}) => ({x, y}))")
+        _, _, means, centers, modes = ([trace["x"], trace["y"]] for trace in traces)
+        np.testing.assert_array_equal(means, model.path_.centers[0].T)
+        np.testing.assert_array_equal(modes, model.path_.centers[step].T)
+        expected = model.cluster_centers_.T.tolist() if step == 16 else [[], []]
+        assert centers == expected
+    assert "center of the labels" in page.locator("#map .legend").inner_html()
+
+
+def test_the_curves_of_both_stages(two_stages, open_page):
+    page, path = open_page(two_stages.path), two_stages.model.path_
+    slide(page, 16)
+    chart = page.evaluate(
+        "(({data, layout}) => ({data: data.map(({x, y}) => ({x, y})), shapes: layout.shapes, "
+        "names: layout.xaxis.ticktext}))(document.getElementById('curves'))"
+    )
+    assert all(trace["x"] == list(range(17)) for trace in chart["data"])
+    assert [shape["x0"] for shape in chart["shapes"]] == [16, 0.5, 8.5]
+    assert chart["names"][0] == "K-means"
+    assert f"{path.bandwidths[8]:.4g}" in chart["names"]
+    assert chart["names"][-1] == f"{np.median(path.rows_averaged[-1]):.0f} rows"
+    averaged = np.array([trace["y"] for trace in chart["data"][-2:]])
+    np.testing.assert_array_equal(averaged.T, path.rows_averaged)
+
+
+def test_boundaries_of_one_feature_are_between_the_centers_of_the_labels(tmp_path, open_page):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, 300), 4 + rng.exponential(3, 300)][:, None]
+    line = make(tmp_path, KModes(2, random_state=0).fit(X), X)
+    shapes = open_page(line.path).evaluate("document.getElementById('map').layout.shapes")
+    boundary, *modes = (shape["x0"] for shape in shapes)
+    assert boundary == pytest.approx(line.model.cluster_centers_.mean())
+    np.testing.assert_array_equal(modes, line.model.modes_[:, 0])
+    summary = line.summary["histogram"]
+    grid, width = np.array(summary["grid"]), summary["edges"][1] - summary["edges"][0]
+    for k, curve in enumerate(summary["densities"][-1]):
+        bandwidth = max(line.model.mode_bandwidths_[k], grid[1] - grid[0])
+        away = (grid[:, None] - X[line.model.labels_ == k, 0]) / bandwidth
+        expected = np.exp(-(away**2) / 2).sum(axis=1) / (np.sqrt(2 * np.pi) * bandwidth)
+        np.testing.assert_allclose(curve, width * expected, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"reassign": False, "bandwidth": 0.5}, "labels of K-means, modes at bandwidth 0.5"),
+        (
+            {"reassign": False, "rows_per_mode": 30},
+            r"auto: labels of K-means, modes average (2\d|3\d)( to 2\d| to 3\d)? rows",
+        ),
+        ({"rows_per_mode": np.inf}, "modes average 150 rows"),
+    ],
+)
+def test_frozen_labels_and_modes_that_are_means(options, words, tmp_path, open_page):
+    X = np.repeat(np.arange(2), 150)[:, None] * 20 + np.random.default_rng(0).normal(size=(300, 2))
+    shown = make(tmp_path, KModes(2, random_state=0, **options).fit(X), X)
+    page = open_page(shown.path)
+    assert re.search(words, page.locator("#facts").inner_text())
+    for step in (0, 1, len(shown.summary["steps"]) - 1):
+        slide(page, step)
+        assert ("K-means" in readout(page)) == (step == 0)
+    caption = page.locator("#redundant-caption").inner_text()
+    assert ("labels are those of K-means" in caption) == ("reassign" in options)
+
+
 def test_one_feature_is_a_histogram_with_densities(line, open_page):
     page = open_page(line.path)
     path = line.model.path_
@@ -300,14 +417,14 @@ def hostile(tmp_path_factory):
     X, y = make_blobs(120, n_features=5, centers=3, random_state=0)
     frame = pd.DataFrame(X, columns=HOSTILE)
     classes = np.array(HOSTILE)[y]
-    model = KModes(3, n_bandwidths=4, random_state=0).fit(frame)
+    model = KModes(3, random_state=0).fit(frame)
     folder = tmp_path_factory.mktemp("hostile")
     return make(folder, model, frame, classes, title=HOSTILE[0], notes=HOSTILE)
 
 
 def test_nothing_from_the_data_runs(hostile, open_page):
     page = open_page(hostile.path)
-    for step in range(5):
+    for step in range(len(hostile.model.path_)):
         slide(page, step)
     page.mouse.move(300, 400)
     page.wait_for_timeout(200)
@@ -321,10 +438,11 @@ def test_nothing_from_the_data_runs(hostile, open_page):
 
 def test_names_in_downloads_are_text_to_a_spreadsheet(hostile, open_page):
     page = open_page(hostile.path)
+    slide(page, len(hostile.model.path_) - 1)
     _, (header, *lines) = downloaded(page, "#download-modes")
-    assert header[2:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
-    values = np.array(lines, dtype=float)[:, 2:]
-    np.testing.assert_array_equal(values, hostile.model.cluster_centers_)
+    assert header[3:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
+    values = np.array(lines, dtype=float)[:, 3:]
+    np.testing.assert_array_equal(values, hostile.model.modes_)
 
 
 def test_a_hostile_csv_is_explored_safely(tmp_path, open_page):
@@ -346,7 +464,7 @@ def test_a_hostile_csv_is_explored_safely(tmp_path, open_page):
     assert page.locator("body img, h1 b").count() == 0
     assert page.locator("h1").inner_text() == file.name
     _, (header, *_) = downloaded(page, "#download-modes")
-    assert header[2:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
+    assert header[3:] == [*HOSTILE[:3], "'" + HOSTILE[3], HOSTILE[4]]
 
 
 def test_the_policy_stops_what_is_not_the_page(hostile, chromium):

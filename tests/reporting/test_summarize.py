@@ -17,7 +17,10 @@ def test_a_case_by_hand():
     summary = summarize(model, X, ["a", "b", "b", "b", "c"])
     [step] = summary["steps"]
     assert step == {
+        "stage": 0,
         "bandwidth": None,
+        "own_bandwidths": False,
+        "rows_averaged": [2.0, 3.0],
         "objective": 1.0,
         "inertia": pytest.approx(2 + 16 / 9 + 1 / 9 + 25 / 9),
         "n_iter": step["n_iter"],
@@ -49,7 +52,7 @@ def test_labels_along_the_path_follow_from_their_changes(blobs):
 
 def test_labels_that_were_not_stored_are_recomputed(blobs):
     X, _, model = blobs
-    other = KModes(3, n_bandwidths=5, store_labels=False, random_state=0).fit(X)
+    other = KModes(3, store_labels=False, random_state=0).fit(X)
     assert other.path_.labels is None
     assert summarize(other, X) == summarize(model, X)
 
@@ -65,7 +68,8 @@ def test_redundant_pairs_are_those_of_the_model(blobs):
 
 
 def test_bandwidths_are_omitted_if_there_are_too_many_numbers(blobs, monkeypatch):
-    X, _, model = blobs
+    X, _, _ = blobs
+    model = KModes(3, bandwidth=1.0, n_bandwidths=5, random_state=0).fit(X)
     monkeypatch.setattr(summarize_module, "MAX_CENTER_NUMBERS", 3 * 4 * 3)
     summary = summarize(model, X)
     assert [step["bandwidth"] for step in summary["steps"]] == [
@@ -73,6 +77,31 @@ def test_bandwidths_are_omitted_if_there_are_too_many_numbers(blobs, monkeypatch
         *model.path_.bandwidths[[2, 5]],
     ]
     assert summary["notes"] == ["3 bandwidths of the path are omitted to keep this page small."]
+
+
+@pytest.mark.parametrize("n_kept", [1, 3, 4, 7, 16, 17])
+def test_the_end_of_each_stage_is_kept(blobs, n_kept, monkeypatch):
+    X, _, model = blobs
+    monkeypatch.setattr(summarize_module, "MAX_CENTER_NUMBERS", 3 * 4 * n_kept)
+    steps = summarize(model, X)["steps"]
+    assert len(steps) == max(n_kept, 3)
+    assert steps[0]["stage"] == 0
+    labelled = [step for step in steps if step["stage"] < 2][-1]
+    assert labelled["bandwidth"] == model.bandwidth_
+    assert steps[-1]["rows_averaged"] == model.rows_averaged_.tolist()
+
+
+def test_the_steps_of_both_stages(blobs):
+    X, _, model = blobs
+    steps = summarize(model, X)["steps"]
+    assert [step["stage"] for step in steps] == [0] + 8 * [1] + 8 * [2]
+    assert [step["own_bandwidths"] for step in steps] == 9 * [False] + 8 * [True]
+    assert [step["bandwidth"] for step in steps[1:]] == model.path_.bandwidths[1:].tolist()
+    averaged = [step["rows_averaged"] for step in steps]
+    np.testing.assert_array_equal(averaged, model.path_.rows_averaged)
+    moved = np.linalg.norm(model.modes_ - model.path_.centers[0], axis=1)
+    np.testing.assert_allclose(steps[-1]["moved"], moved)
+    assert {step["n_changed"] for step in steps[9:]} == {0}
 
 
 def test_with_very_many_rows_only_those_on_the_map_have_labels(blobs, monkeypatch):

@@ -5,7 +5,6 @@ from reproduction.accuracy import (
     INDICES,
     PLANS,
     Run,
-    agreement,
     reproduce,
     run_kmodes,
     run_mean_shift,
@@ -38,15 +37,22 @@ def test_the_best_bandwidth_is_no_worse_than_any(findings):
 
 
 def test_the_table_has_the_numbers_of_the_paper(findings):
-    table, modes = findings.tables
+    table, purity, modes = findings.tables
     assert [row[0] for row in table.rows[:2]] == ["COIL-20, ARI", "COIL-20, NMI"]
-    printed = [[cell.partition(" → ")[0] for cell in row[1:]] for row in table.rows]
+    printed = [[cell.partition(" → ")[0] for cell in row[1:-1]] for row in table.rows]
     assert printed[2] == ["32.9", "34.4", "35.5", "1.37"]
     assert printed[4] == ["55.8", "56.1", "56.1", "N/A"]
     assert {row[0] for row in modes.rows} == {plan.title for plan in PLANS.values()}
+    for own in (table, purity):
+        assert {len(row) for row in own.rows} == {len(own.columns)}
 
 
-def test_a_path_goes_from_kmeans_to_a_fifth_of_the_automatic_bandwidth():
+def test_purity_is_shown_in_percent(findings):
+    for row in findings.tables[1].rows:
+        assert all(0 < float(cell.partition(" ± ")[0]) <= 100 for cell in row[1:-1])
+
+
+def test_a_path_goes_from_kmeans_to_a_fifth_of_the_estimated_bandwidth():
     data = load_source("mnist", fetch=False).draw(10, 0)
     run = run_kmodes(data, 0, n_init=2)
     assert run.bandwidths[0] == np.inf
@@ -61,12 +67,7 @@ def test_a_path_goes_from_kmeans_to_a_fifth_of_the_automatic_bandwidth():
 
 def test_a_run_by_hand():
     scores = np.array([[10.0, 20.0], [12.0, 19.0], [11.0, 25.0]])
-    run = Run(np.array([np.inf, 1.0, 0.5]), scores, at_target=1)
+    run = Run(np.array([np.inf, 1.0, 0.5]), scores, 1, (0.8, 0.9), default=None)
     np.testing.assert_array_equal(run.kmeans, [10, 20])
     np.testing.assert_array_equal(run.kmodes, [12, 19])
     np.testing.assert_array_equal(run.best, [12, 25])
-
-
-def test_agreement_in_percent():
-    assert agreement([0, 0, 1, 1], [1, 1, 0, 0]) == (100, 100)
-    assert agreement([0, 0, 1, 1], [0, 0, 0, 0]) == (0, 0)

@@ -39,6 +39,8 @@ def test_facts_that_hold_at_small_sizes(quick):
     measures = quick.measures
     assert measures["outliers-spare-modes"].value == 1
     assert measures["outliers-move-modes-less"].value == 1
+    assert measures["far-outliers-spare-modes"].value == 1
+    assert measures["far-outliers-at-a-set-bandwidth"].value == 0
     assert measures["outliers-make-spurious-modes"].value >= 1
     assert measures["few-modes-inside"].value > measures["few-means-in-low-density"].value
     assert measures["many-modes-meet"].value < 1
@@ -78,7 +80,7 @@ def test_share_of_lower_modes_excludes_our_own():
 
 
 def test_ratios_over_a_decade():
-    decade = Decade(np.array([0.8, 0.4, 0.6]), np.array([2, 3, 10]))
+    decade = Decade(np.array([0.8, 0.4, 0.6]), np.array([2, 3, 10]), 0.7)
     assert decade.rand_ratio() == 0.5
     assert decade.modes_ratio() == 5
 
@@ -104,3 +106,12 @@ def test_no_runs_have_no_mean():
     measure = Measure.mean_of([])
     assert np.isnan(measure.value)
     assert measure.n_runs == 0
+
+
+def test_both_bounds_on_far_outliers_are_the_same():
+    claims = claims_of("robustness")
+    default, at_a_set_bandwidth = (
+        claims[f"far-outliers-{name}"] for name in ("spare-modes", "at-a-set-bandwidth")
+    )
+    assert default.tolerance == at_a_set_bandwidth.tolerance
+    assert "by default" in default.measured

@@ -53,10 +53,12 @@ def test_a_stand_in_is_named(quick):
 
 
 def test_pictures_and_table(quick):
-    assert len(quick.pictures) == 5
+    assert len(quick.pictures) == 6
     assert all(picture.caption for picture in quick.pictures)
     table = quick.tables[0]
-    assert len(table.rows) == 2
+    assert [row[0] for row in table.rows] == ["0", "1", "mean"]
+    *samples, mean = ([float(cell) for cell in row[1:4]] for row in table.rows)
+    np.testing.assert_allclose(mean, np.mean(samples, axis=0), atol=1e-3)
     assert {len(row) for row in table.rows} == {len(table.columns)}
 
 

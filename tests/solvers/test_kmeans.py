@@ -12,6 +12,7 @@ from modeclust.data.sample import Sample
 from modeclust.solvers.kmeans import (
     ROWS_FOR_SEEDS,
     RunningMeans,
+    check_distinct,
     distinct_rows,
     draw_seeds,
     mean_variance,
@@ -46,14 +47,21 @@ def test_random_seeds_are_drawn_by_weight():
     np.testing.assert_allclose(shares, [0.1, 0.0, 0.8, 0.1], atol=0.06)
 
 
-def test_too_few_distinct_rows_is_an_error():
+def test_fewer_distinct_rows_than_clusters():
     X = np.repeat(np.arange(3.0), 50)[:, None]
     weight = np.ones(150)
-    with MemoryDataset(X) as rows, pytest.raises(ValueError, match=r"n_clusters=4 .* 3; lower"):
-        distinct_rows(rows, 4, np.random.RandomState(0))
     weight[X.ravel() == 1] = 0
-    with MemoryDataset(X, weight=weight) as rows, pytest.raises(ValueError, match="weight, 2;"):
-        distinct_rows(rows, 3, np.random.RandomState(0))
+    with MemoryDataset(X, weight=weight) as rows:
+        pool = distinct_rows(rows, 3, np.random.RandomState(0))
+        assert sorted(pool.X.ravel()) == [0.0, 2.0]
+        with pytest.raises(ValueError, match=r"n_clusters=3 .* weight, 2; lower"):
+            check_distinct(pool, 3)
+        seeds = next(draw_seeds(pool, 5, "k-means++", np.random.RandomState(0)))
+        assert set(seeds.ravel()) == {0.0, 2.0}
+        state = solve_kmeans(rows, seeds, max_iter=10, tolerance=0.0)
+    assert state.inertia == 0
+    assert state.converged
+    assert sorted(state.counts.tolist())[:3] == [0, 0, 0]
 
 
 def test_rare_distinct_rows_are_found_among_many_equal_ones():
@@ -62,8 +70,7 @@ def test_rare_distinct_rows_are_found_among_many_equal_ones():
     with MemoryDataset(X) as rows:
         pool = distinct_rows(rows, 3, np.random.RandomState(0))
         assert sorted(pool.X.ravel()) == [0.0, 1.0, 2.0]
-        with pytest.raises(ValueError, match="n_clusters=4"):
-            distinct_rows(rows, 4, np.random.RandomState(0))
+        assert len(distinct_rows(rows, 4, np.random.RandomState(0)).weight) == 3
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

@@ -32,6 +32,18 @@ def test_one_gaussian_cut_in_two_is_redundant_and_two_gaussians_are_not(rng):
     assert redundant_pairs(ratios, 0.9) == [(0, 1)]
 
 
+def test_of_many_rows_only_some_count(rng, monkeypatch):
+    X = np.concatenate([rng.normal(size=(6000, 2)), rng.normal(size=(6000, 2)) + [4, 0]])
+    start = np.array([[0.0, 0.0], [4.0, 0.0]])
+    whole, _, _ = ratios_of(X, start, 0.7)
+    monkeypatch.setattr("modeclust.solvers.redundancy.MAX_ROWS", 1000)
+    some, _, _ = ratios_of(X, start, 0.7)
+    assert some[0, 1] != whole[0, 1]
+    assert some[0, 1] == pytest.approx(whole[0, 1], rel=0.2)
+    exact, _, _ = ratios_of(X[::6], start, 0.7)
+    assert some[0, 1] == pytest.approx(exact[0, 1], rel=0.05)
+
+
 def test_the_ratio_is_that_of_the_pooled_density(rng):
     X = np.concatenate([rng.normal(size=(300, 1)), rng.normal(size=(200, 1)) + 3])
     ratios, state, labels = ratios_of(X, np.array([[0.0], [3.0]]), 0.5)

@@ -32,7 +32,7 @@ def absolute_mass(statistics, kernel):
 @pytest.mark.parametrize(("half_life", "factor"), [(np.inf, 0.25), (1.0, 0.25), (0.5, 2.0**-4)])
 def test_on_line_means_by_hand(half_life, factor):
     statistics = SufficientStatistics(
-        np.array([[1.0]]), np.array([2.0]), np.zeros(1), weight=2.0
+        np.array([[1.0]]), np.array([2.0]), np.array([2.0]), np.zeros(1), weight=2.0
     )  # of rows 0 and 2
     state, updated = update_with(np.array([[3.0], [5.0]]), statistics, np.inf, half_life=half_life)
     expected = (factor * 2 * 1 + 3 + 5) / (factor * 2 + 2)
@@ -47,7 +47,7 @@ def test_on_line_means_by_hand(half_life, factor):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_an_iteration_is_the_formula(rng, kernel):
     centers, mass = rng.normal(size=(3, 2)), np.array([5.0, 9.0, 0.5])
-    statistics = SufficientStatistics(centers, mass, np.zeros(3), weight=30.0)
+    statistics = SufficientStatistics(centers, mass, mass, np.zeros(3), weight=30.0)
     X, bandwidth = rng.normal(size=(20, 2)) * 2, 2.0
     weight, scale = rng.integers(0, 3, 20).astype(float), rng.uniform(0.5, 2.0, 20)
     state, updated = update_with(
@@ -78,7 +78,7 @@ def test_an_iteration_is_the_formula(rng, kernel):
 def test_no_iteration_lowers_the_objective_of_the_batch_plus_the_bound(rng, kernel):
     X, bandwidth = rng.normal(size=(40, 2)) * 2, 1.5
     statistics = SufficientStatistics(
-        rng.normal(size=(4, 2)), rng.uniform(1, 9, 4), np.zeros(4), weight=50.0
+        rng.normal(size=(4, 2)), rng.uniform(1, 9, 4), np.ones(4), np.zeros(4), weight=50.0
     )
     factor = (50 / 90) ** 2
     values = []
@@ -96,7 +96,7 @@ def test_no_iteration_lowers_the_objective_of_the_batch_plus_the_bound(rng, kern
 @pytest.mark.parametrize("half_life", [np.inf, 7.0])
 def test_the_discount_does_not_depend_on_how_rows_are_split(half_life):
     statistics = SufficientStatistics(
-        np.zeros((2, 1)), np.array([1.0, 3.0]), np.array([0.0, 2.0]), weight=40.0
+        np.zeros((2, 1)), np.array([1.0, 3.0]), np.ones(2), np.array([0.0, 2.0]), weight=40.0
     )
     at_once = statistics.discounted(12.0, half_life).mass
     split = statistics.discounted(5.0, half_life)
@@ -107,7 +107,11 @@ def test_the_discount_does_not_depend_on_how_rows_are_split(half_life):
 
 def test_negligible_sums_do_not_move_the_center():
     statistics = SufficientStatistics(
-        np.array([[0.0], [9.0]]), np.array([1.0, 3 * NEGLIGIBLE_MASS]), np.zeros(2), weight=1e9
+        np.array([[0.0], [9.0]]),
+        np.array([1.0, 3 * NEGLIGIBLE_MASS]),
+        np.ones(2),
+        np.zeros(2),
+        weight=1e9,
     )
     state, updated = update_with(np.array([[0.5]]), statistics, 1.0, half_life=0.4)
     assert updated.mass[1] == 0
@@ -119,7 +123,9 @@ def test_negligible_sums_do_not_move_the_center():
 
 
 def test_at_a_tiny_bandwidth_only_the_nearest_row_has_weight():
-    statistics = SufficientStatistics(np.array([[0.0]]), np.ones(1), np.array([1e6]), weight=10.0)
+    statistics = SufficientStatistics(
+        np.array([[0.0]]), np.ones(1), np.ones(1), np.array([1e6]), weight=10.0
+    )
     state, updated = update_with(np.array([[3.0], [8.0]]), statistics, 1e-3, path_iter=3)
     assert state.centers[0, 0] == 0.0  # at t = 1e6 the statistics are nearer than 3 is
     state, _ = update_with(np.array([[0.5], [8.0]]), updated, 1e-3, path_iter=3)

@@ -21,6 +21,7 @@ from modeclust import (
     load,
     modes_by_bandwidth,
 )
+from modeclust.estimators.stability import Stability
 from modeclust.exceptions import CheckpointError, ModelFileError
 from modeclust.path import PathPoint
 from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
@@ -44,6 +45,8 @@ def cluster(X: Doubles, weights: Doubles) -> Floats:
     assert_type(model.score(X), float)
     assert_type(model.redundant_clusters(), list[tuple[int, int]])
     assert_type(model.merge_redundant(X), KModes)
+    assert_type(model.stability(X), Stability)
+    assert_type(model.stability(X).jaccard, Doubles)
     assert_type(model.partial_fit(X[:10]), KModes)
     # Of a Dask collection they are Dask arrays, and `transform` gives what `set_output` asks for.
     assert_type(model.labels_, Any)

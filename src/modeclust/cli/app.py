@@ -196,14 +196,9 @@ def demo(
 ) -> None:
     """Cluster images of handwritten digits, and open a page with the result in the browser."""
     from modeclust.cli.folder import check_folder
-    from modeclust.datasets import load_dataset
-    from modeclust.estimators.functions import estimate_bandwidth
 
     check_folder(output, force=force)
-    # Small enough that each mode averages only similar digits.
-    bandwidth = estimate_bandwidth(load_dataset("digits").X, random_state=0) / 3
-    options = FitOptions("digits", 10, bandwidth=repr(float(bandwidth)))
-    _fit_to_folder(options, output, force=force)
+    _fit_to_folder(FitOptions("digits", 10), output, force=force)
     say("open", output / "report.html", "in a browser to see the result")
     if not no_open:
         _open(output / "report.html")

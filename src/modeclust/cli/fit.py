@@ -48,6 +48,8 @@ class Fit(NamedTuple):
 def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     """Read the data and cluster it."""
     bandwidth, image_shape = parse_bandwidth(options.bandwidth), parse_image(options.image)
+    rows_per_mode = parse_rows_per_mode(options.rows_per_mode, bandwidth)
+    n_init = parse_n_init(options.n_init)
     reading = ReadOptions(
         parse_columns(options.columns),
         options.label_column,
@@ -74,10 +76,11 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     model = KModes(
         options.n_clusters,
         bandwidth=bandwidth,
+        rows_per_mode=rows_per_mode,
         kernel=str(options.kernel),
         adaptive=options.adaptive,
         n_bandwidths=options.n_bandwidths,
-        n_init=options.n_init,
+        n_init=n_init,
         random_state=options.seed,
         n_jobs=options.jobs,
         checkpoint=options.checkpoint,
@@ -134,7 +137,9 @@ def compare_scales(table: Table) -> str | None:
 
 
 def parse_bandwidth(text: str) -> float | str:
-    """Return a bandwidth or the name of a rule."""
+    """Return a bandwidth, the name of a rule, or "auto"."""
+    if text == "auto":
+        return text
     with suppress(ValueError):
         parse_rule(text)
         return text
@@ -142,9 +147,36 @@ def parse_bandwidth(text: str) -> float | str:
         if (bandwidth := float(text)) > 0:
             return bandwidth
     raise ValueError(
-        f"--bandwidth must be a number > 0, inf, one of {', '.join(RULES)}, or a fraction such as "
-        f"knn/3, got {text!r}."
+        f"--bandwidth must be auto, a number > 0, inf, one of {', '.join(RULES)}, or one of these "
+        f"rules with a factor, such as 0.4*knn or knn/3, got {text!r}."
     )
+
+
+def parse_rows_per_mode(text: str, bandwidth: float | str) -> float | str:
+    """Return how many rows a mode averages, or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        n_rows = float(text)
+    except ValueError:
+        n_rows = math.nan
+    if not n_rows >= 1:
+        raise ValueError(f"--rows-per-mode must be auto, a number >= 1, or inf, got {text!r}.")
+    if bandwidth != "auto":
+        raise ValueError(
+            f"--rows-per-mode applies only to --bandwidth auto, got --bandwidth {bandwidth}; "
+            "remove one of the two."
+        )
+    return n_rows
+
+
+def parse_n_init(text: str) -> int | str:
+    """Return the number of K-means runs, or "auto"."""
+    if text == "auto":
+        return text
+    if not (text.isdecimal() and int(text) > 0):
+        raise ValueError(f"--n-init must be auto or an integer > 0, got {text!r}.")
+    return int(text)
 
 
 def parse_image(text: str | None) -> tuple[int, int] | None:
@@ -193,12 +225,14 @@ def read_data(data: str, options: ReadOptions) -> Table:
 def describe_fit(fit: Fit) -> dict[str, Any]:
     """Return the results of a fit as values that JSON can hold."""
     model, table = fit.model, fit.table
-    moved = lengths(model.cluster_centers_.astype(np.float64) - model.path_.centers[0])
+    moved = lengths(model.modes_.astype(np.float64) - model.path_.centers[0])
     clusters: list[dict[str, Any]] = [
         {
             "cluster": k,
             "count": int(model.counts_[k]),
             "exemplar": int(model.exemplar_indices_[k]),
+            "rows_averaged": float(model.rows_averaged_[k]),
+            "mode_bandwidth": float(model.mode_bandwidths_[k]),
             "moved": float(moved[k]),
         }
         for k in range(len(moved))

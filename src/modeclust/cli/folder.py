@@ -21,7 +21,7 @@ from modeclust.path import unused_column
 MODEL = "model.npz"
 MAX_PATH_VALUES = 5_000_000  # larger paths are written without the modes
 LABELS = {f"labels{ending}" for ending in WRITERS}
-FILES = {MODEL, "centers.csv", "path.csv", "report.html", "report.json", *LABELS}
+FILES = {MODEL, "modes.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -128,11 +128,15 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     notes = {"data": table.title, "columns": table.columns, "classes": classes}
     write_model(folder / MODEL, to_save(fit), notes)
     write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
-    centers = fit.to_original(model.cluster_centers_)
-    columns: dict[str, Any] = {"cluster": np.arange(len(centers)), "count": model.counts_}
-    for name, values in zip(table.columns, centers.T, strict=True):
+    modes = fit.to_original(model.modes_)
+    columns: dict[str, Any] = {
+        "cluster": np.arange(len(modes)),
+        "count": model.counts_,
+        "rows_averaged": model.rows_averaged_,
+    }
+    for name, values in zip(table.columns, modes.T, strict=True):
         columns[unused_column(name, columns)] = values
-    write_columns(folder / "centers.csv", columns)
+    write_columns(folder / "modes.csv", columns)
     path = model.path_
     if path.centers.size <= MAX_PATH_VALUES:
         path = replace(path, centers=fit.to_original(path.centers), feature_names=table.columns)
@@ -157,7 +161,7 @@ def report(fit: Fit, *, in_folder: bool = False) -> Any:
     if fit.scaling is not None:
         remarks.append("Columns were scaled to unit variance. The values shown are scaled.")
         if in_folder:
-            remarks[-1] += " The file centers.csv has the modes in the original units."
+            remarks[-1] += " The file modes.csv has the modes in the original units."
     return model.report(
         table.X,
         table.labels,

@@ -14,7 +14,7 @@ from modeclust.cli.readers.files import ENDINGS, ending_of, split_container
 from modeclust.data.machine import SHARE_TO_READ
 
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
-BANDWIDTHS = ("knn", "silverman", "scott", "likelihood", "inf")
+BANDWIDTHS = ("auto", "knn", "silverman", "scott", "likelihood", "inf")
 Kernel = StrEnum("Kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
 
 # Options in groups, under a heading in the help.
@@ -35,7 +35,7 @@ def complete_data(incomplete: str) -> Iterator[str]:
 
 
 def complete_bandwidth(incomplete: str) -> Iterator[str]:
-    """Yield the bandwidth rules that start with the given text."""
+    """Yield "auto" and the bandwidth rules that start with the given text."""
     yield from (name for name in BANDWIDTHS if name.startswith(incomplete))
 
 
@@ -113,13 +113,22 @@ class FitOptions(NamedTuple):
     bandwidth: Annotated[
         str,
         clustering_option(
-            metavar="NUMBER|RULE",
+            metavar="auto|NUMBER|RULE",
             autocompletion=complete_bandwidth,
-            help="Target bandwidth: a number; a rule (knn, silverman, scott, likelihood); a "
-            "fraction of a rule, e.g. knn/3; or inf for K-means. With --standardize, a number "
-            "refers to the scaled columns.",
+            help="auto: one bandwidth for the labels, then one for each mode, all chosen from the "
+            "data. Or one target bandwidth for both: a number; a rule (knn, silverman, scott, "
+            "likelihood); a rule with a factor, e.g. 0.4*knn; or inf for K-means. With "
+            "--standardize, a number refers to the scaled columns.",
         ),
-    ] = "knn"
+    ] = "auto"
+    rows_per_mode: Annotated[
+        str,
+        clustering_option(
+            metavar="auto|NUMBER",
+            help="With --bandwidth auto: how many rows a mode averages. Fewer rows give modes "
+            "with more detail and more noise; inf gives means.",
+        ),
+    ] = "auto"
     kernel: Annotated[
         Kernel,
         clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
@@ -167,17 +176,19 @@ class FitOptions(NamedTuple):
     n_bandwidths: Annotated[
         int,
         clustering_option(
-            metavar="N", min=1, help="Number of bandwidths from K-means to the target."
+            metavar="N",
+            min=1,
+            help="Number of bandwidths from K-means to the target. Not used with --bandwidth auto.",
         ),
     ] = 20
     n_init: Annotated[
-        int,
+        str,
         clustering_option(
-            metavar="N",
-            min=1,
-            help="Number of K-means runs; the one with the lowest inertia starts the path.",
+            metavar="auto|N",
+            help="Number of K-means runs; the one with the lowest inertia starts the path. auto: "
+            "a few runs on a sample of the rows, then one on all rows.",
         ),
-    ] = 10
+    ] = "auto"
     seed: Annotated[
         int,
         clustering_option(

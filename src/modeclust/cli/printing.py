@@ -20,6 +20,7 @@ OPTION_NAMES = [
     for pattern, option in (
         (r"\bn_clusters\b", "--clusters"),
         (r"\bn_(bandwidths|init)\b", r"--n-\1"),
+        (r"\brows_per_mode\b", "--rows-per-mode"),
         (r"\bn_jobs\b", "--jobs"),
         (r"\brandom_state\b", "--seed"),
         (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
@@ -99,11 +100,21 @@ def print_fit(results: dict[str, Any]) -> None:
     scaled = ", standardized" if results["standardized"] else ""
     size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
     say(f"{results['data']}: {size}{scaled}", style="bold")
-    rule = f" ({results['rule']})" if results["rule"] else ""
-    bandwidth = _format_bandwidth(results["bandwidth"])
-    say(f"bandwidth {bandwidth}{rule}, objective {results['objective']:.4f}")
+    bandwidth, objective = _format_bandwidth(results["bandwidth"]), f"{results['objective']:.4f}"
+    if results["rule"] == "auto":
+        rows = _format_rows([cluster["rows_averaged"] for cluster in results["clusters"]])
+        say(f"auto: labels at bandwidth {bandwidth}, objective {objective}; modes average {rows}")
+    else:
+        rule = f" ({results['rule']})" if results["rule"] else ""
+        say(f"bandwidth {bandwidth}{rule}, objective {objective}")
     print_clusters(results["clusters"])
-    if pairs := results["redundant"]:
+    pairs = results["redundant"]
+    if len(pairs) > len(results["clusters"]):
+        say(
+            f"redundant clusters: cannot be told at bandwidth {bandwidth}, where {len(pairs)} "
+            "pairs have no dip in density between them"
+        )
+    elif pairs:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])
         more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""
         say(f"redundant clusters (no dip in density between them): {first}{more}")
@@ -113,7 +124,8 @@ def print_clusters(clusters: list[dict[str, Any]]) -> None:
     """Print a table with one line for each cluster."""
     grid = Grid(box=None, header_style="dim", pad_edge=False)
     has_classes = "class" in clusters[0]
-    for name in ("cluster", "size", "exemplar row\n(from 0)", "moved from\nK-means mean"):
+    names = ("cluster", "size", "rows\naveraged", "exemplar row\n(from 0)")
+    for name in (*names, "moved from\nK-means mean"):
         grid.add_column(name, justify="right", no_wrap=True)
     if has_classes:
         grid.add_column("most common class", overflow="fold")
@@ -122,6 +134,7 @@ def print_clusters(clusters: list[dict[str, Any]]) -> None:
         cells = [
             str(cluster["cluster"]),
             f"{cluster['count']:,}",
+            f"{cluster['rows_averaged']:,.0f}",
             str(exemplar) if exemplar >= 0 else "none",
             f"{cluster['moved']:.3g}",
         ]
@@ -145,8 +158,13 @@ def print_info(info: dict[str, Any]) -> None:
     if info["scales"]:
         means = "" if info["means"] is None else f"means {_format_values(info['means'])}; "
         say(f"standardized: {means}standard deviations {_format_values(info['scales'])}")
-    say(f"bandwidth: {_format_bandwidth(info['bandwidth'])}")
+    own = info["mode_bandwidths"]
+    labels = "labels " if own and info["parameters"].get("bandwidth") == "auto" else ""
+    modes = f"; modes {_format_values(own)}" if labels else ""
+    say(f"bandwidth: {labels}{_format_bandwidth(info['bandwidth'])}{modes}")
     say(f"clusters: {info['n_clusters']}, with {_format_values(info['counts'])} rows")
+    if info["rows_averaged"]:
+        say(f"rows averaged: {_format_values([f'{n:,.0f}' for n in info['rows_averaged']])}")
     if info["classes"]:
         say(f"most common classes: {_format_values(info['classes'])}")
     say(f"parameters: {', '.join(f'{k}={v!r}' for k, v in info['parameters'].items())}")
@@ -154,6 +172,14 @@ def print_info(info: dict[str, Any]) -> None:
 
 def _format_bandwidth(bandwidth: float | None) -> str:
     return "infinite (K-means)" if bandwidth is None else f"{bandwidth:.4g}"
+
+
+def _format_rows(rows_averaged: list[float]) -> str:
+    import numpy as np
+
+    from modeclust.plotting.clustering import row_range
+
+    return row_range(np.array(rows_averaged))
 
 
 def _format_values(values: list[Any]) -> str:

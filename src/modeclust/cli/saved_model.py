@@ -79,10 +79,18 @@ def describe_model(saved: Saved) -> dict[str, Any]:
         "counts": model.counts_.tolist(),
         "classes": saved.notes.get("classes"),
         "bandwidth": None if math.isinf(model.bandwidth_) else float(model.bandwidth_),
+        "mode_bandwidths": _as_list(model, "mode_bandwidths_"),
+        "rows_averaged": _as_list(model, "rows_averaged_"),
         "means": means,
         "scales": None if scaling is None else scaling.scale.tolist(),
         "parameters": {name: _to_json(value) for name, value in model.get_params().items()},
     }
+
+
+def _as_list(model: Any, name: str) -> list[float] | None:
+    """Return an attribute of each cluster; None if the model does not have it."""
+    values = getattr(model, name, None)
+    return None if values is None else [float(value) for value in values]
 
 
 def _to_json(value: Any) -> Any:

@@ -83,6 +83,7 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
   Search<T> search(centers, state);
   const bool has_labels = state.has_bounds || !pass.reassign;
   const bool is_long = centers.n_features >= fewest_long_features;
+  const double* q = pass.weights.weight;
   const double settled = settled_factor<T>(centers.n_features);
   for (std::int64_t first = range.first; first < range.last; first += space.tile_rows) {
     const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first
@@ -119,10 +120,13 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
         sums.changed += space.before[p] != labels[space.pending[p]];
     }
     for (int m = n; m < n + 8; m++) space.squared[m] = 0.0;
+    if (pass.squared_out) {
+      for (int m = 0; m < n; m++) pass.squared_out[first + m] = space.squared[m];
+    }
     weigh(pass, {first, n, labels, space.squared, space.t, space.weight}, sums);
     add_tile(tile, n, labels, centers.n_clusters, space,
-             Prefetch(reinterpret_cast<const char*>(tile.data) + tile_bytes, tile_bytes), sums.mass,
-             sums.totals);
+             Prefetch(reinterpret_cast<const char*>(tile.data) + tile_bytes, tile_bytes),
+             {sums.mass, sums.mass_squared, q ? q + first : nullptr}, sums.totals);
   }
   add_objective(pass, sums);
   sums.lower_sum += search.lower_sum;
@@ -208,7 +212,7 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
         space.weight[m] = pass.weights.weight_of(first + m) * pass.weights.precision_of(first + m);
         sums.counts[labels[m]] += space.weight[m] > 0.0;
       }
-      add_tile(tile, n, labels, centers.n_clusters, space, Prefetch(nullptr, 0), sums.mass,
+      add_tile(tile, n, labels, centers.n_clusters, space, Prefetch(nullptr, 0), {sums.mass},
                sums.totals);
     }
   }
@@ -265,6 +269,7 @@ void merge(KernelName kernel, ModeSums& total, const ModeSums& other, int first,
     if (total.reference[k] == __builtin_inf()) {
       total.reference[k] = other.reference[k];
       total.mass[k] = other.mass[k];
+      total.mass_squared[k] = other.mass_squared[k];
       for (std::int64_t j = 0; j < n_features; j++) ours[j] = theirs[j];
       continue;
     }
@@ -274,6 +279,8 @@ void merge(KernelName kernel, ModeSums& total, const ModeSums& other, int first,
     const double their_factor = relative_weight(kernel, other.reference[k], common);
     total.reference[k] = common;
     total.mass[k] = our_factor * total.mass[k] + their_factor * other.mass[k];
+    total.mass_squared[k] = our_factor * our_factor * total.mass_squared[k] +
+                            their_factor * their_factor * other.mass_squared[k];
     for (std::int64_t j = 0; j < n_features; j++) {
       ours[j] = our_factor * ours[j] + their_factor * theirs[j];
     }

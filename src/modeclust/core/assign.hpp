@@ -64,6 +64,7 @@ struct RowState {
 struct ModeSums {
   double* reference;           // (K,) infinity without rows
   double* mass;                // (K,) sum of weights
+  double* mass_squared;        // (K,) sum of weight^2 / q: a row of weight 2 counts as two rows
   double* totals;              // (K, totals_stride) sum of weight x
   std::int64_t* counts;        // (K,) rows with this label, whatever their weight
   std::int64_t* nearest;       // (K,) the row nearest to the center; -1 without rows
@@ -85,9 +86,12 @@ struct ModePass {
   Centers centers;
   RowState state;
   KernelName kernel = KernelName::gaussian;
-  double inverse_squared_bandwidth = 0.0;  // 0 is an infinite bandwidth: K-means
-  double also_at = -1.0;                   // the previous bandwidth, for its objective; < 0 if none
+  double inverse_squared_bandwidth = 0.0;   // 0 is an infinite bandwidth: K-means
+  const double* cluster_factors = nullptr;  // (K,) by which it is multiplied; null means 1
+  double also_at = -1.0;  // the previous bandwidth, for its objective; < 0 if none
   bool reassign = true;
+  double* squared_out =
+      nullptr;                // (N,) the squared distances to the own centers; null if not wanted
   double negligible = 100.0;  // rows with t above the smallest of the cluster by this are ignored
   std::int64_t first_row = 0;
 };

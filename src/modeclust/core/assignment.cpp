@@ -40,12 +40,13 @@ struct ModePartial {
   ModePartial(int n_clusters, int n_features)
       : k(n_clusters),
         stride(totals_stride(n_features)),
-        numbers(k * (3 + stride)),
+        numbers(4 * k),
         integers(2 * k),
         flags(k) {
     sums.reference = numbers.get();
     sums.mass = numbers.get() + k;
     sums.nearest_distance = numbers.get() + 2 * k;
+    sums.mass_squared = numbers.get() + 3 * k;
     sums.counts = integers.get();
     sums.nearest = integers.get() + k;
     sums.also_reached = flags.get();
@@ -55,6 +56,7 @@ struct ModePartial {
   void clear() {
     std::fill_n(sums.reference, k, infinity);
     std::fill_n(sums.mass, k, 0.0);
+    std::fill_n(sums.mass_squared, k, 0.0);
     std::fill_n(sums.nearest_distance, k, infinity);
     std::fill_n(sums.counts, k, 0);
     std::fill_n(sums.nearest, k, -1);
@@ -155,6 +157,22 @@ nb::object Assignment::labels(const std::shared_ptr<Assignment>& assignment) {
                     [](void* p) noexcept { delete static_cast<std::shared_ptr<Assignment>*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, const std::int32_t, nb::ndim<1>>(assignment->labels_.get(),
                                                                           {n}, owner));
+}
+
+void Assignment::set_labels(const Labels& labels, int n_clusters) {
+  if (static_cast<std::int64_t>(labels.shape(0)) != n_rows_) {
+    throw nb::value_error("labels must have one number for each row.");
+  }
+  for (std::int64_t i = 0; i < n_rows_; i++) {
+    if (labels.data()[i] < 0 || labels.data()[i] >= n_clusters) {
+      throw nb::value_error("labels must be from 0 to n_clusters - 1.");
+    }
+  }
+  const std::lock_guard lock(rows_->mutex);
+  std::copy_n(labels.data(), n_rows_, labels_.get());
+  n_labels_ = n_clusters;
+  has_labels_ = true;
+  has_bounds_ = has_upper_ = false;
 }
 
 void Assignment::check_centers(const Matrix& centers) const {
@@ -280,16 +298,26 @@ void Assignment::end(double lower_sum) {
   if (!has_bounds_) {
     mean_lower_bound_ = lower_sum / static_cast<double>(std::max<std::int64_t>(rows_->n_rows(), 1));
   }
+  n_labels_ = layout_.n_clusters();
   has_labels_ = has_bounds_ = true;
 }
 
 nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth,
-                                 bool reassign, double also_at) {
+                                 bool reassign, double also_at,
+                                 std::optional<Vector> cluster_factors,
+                                 std::optional<OutVector> squared) {
   check_centers(centers);
   const std::size_t K = centers.shape(0), D = centers.shape(1);
+  if (cluster_factors && (cluster_factors->shape(0) != K || also_at >= 0.0)) {
+    throw nb::value_error("cluster_factors must have one number for each center, without also_at.");
+  }
+  if (squared && static_cast<std::int64_t>(squared->shape(0)) != rows_->n_rows()) {
+    throw nb::value_error("squared must have one number for each row.");
+  }
   const KernelName name = kernel_of(kernel);
   auto reference = new_array<double, 1>({K}, infinity);
   auto mass = new_array<double, 1>({K}, 0.0);
+  auto mass_squared = new_array<double, 1>({K}, 0.0);
   auto totals = new_array<double, 2>({K, D});  // set in the pass
   auto counts = new_array<std::int64_t, 1>({K}, 0);
   auto nearest = new_array<std::int64_t, 1>({K}, -1);
@@ -297,6 +325,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   auto also_reached = new_array<bool, 1>({K}, false);
   ModeSums total{reference.data(),
                  mass.data(),
+                 mass_squared.data(),
                  totals.data(),
                  counts.data(),
                  nearest.data(),
@@ -315,6 +344,9 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     if (!reassign && !has_labels_) {
       throw std::runtime_error("The rows have no labels yet: a pass that assigns must come first.");
     }
+    if (!reassign && static_cast<int>(K) < n_labels_) {
+      throw nb::value_error("A pass that keeps labels must have a center for each of them.");
+    }
     IfInterrupted forget{&has_labels_, &has_bounds_, &has_upper_};
     ModePass pass;
     pass.source = rows_->source;
@@ -329,17 +361,19 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     pass.centers = layout_.view();
     pass.kernel = name;
     pass.inverse_squared_bandwidth = inverse_squared_bandwidth;
+    pass.cluster_factors = cluster_factors ? cluster_factors->data() : nullptr;
     pass.also_at = also_at;
     pass.reassign = reassign;
+    pass.squared_out = squared ? squared->data() : nullptr;
     pass.negligible = rows_->negligible;
     pass.first_row = rows_->first_row;
     run_mode_pass(pass, total);
     if (reassign) end(total.lower_sum);
     forget.done = true;
   }
-  return nb::make_tuple(reference, mass, totals, counts, nearest, nearest_distance, also_reached,
-                        total.also_objective, total.objective, total.inertia, total.weight,
-                        total.changed, total.searched);
+  return nb::make_tuple(reference, mass, mass_squared, totals, counts, nearest, nearest_distance,
+                        also_reached, total.also_objective, total.objective, total.inertia,
+                        total.weight, total.changed, total.searched);
 }
 
 void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {

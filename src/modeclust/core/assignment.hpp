@@ -19,8 +19,11 @@ class Assignment {
   explicit Assignment(Rows& rows);
 
   nb::object mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth, bool reassign,
-                       double also_at);
+                       double also_at, std::optional<Vector> cluster_factors,
+                       std::optional<OutVector> squared);
   nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
+  /// Sets labels from 0 to n_clusters - 1, for passes that keep them.
+  void set_labels(const Labels& labels, int n_clusters);
   /// The labels as an array, which keeps them in memory.
   static nb::object labels(const std::shared_ptr<Assignment>& assignment);
   /// Keeps labels and bounds only, and frees everything that a pass can recompute.
@@ -66,6 +69,7 @@ class Assignment {
   std::vector<double> bound_centers_;  // the centers of the last pass that set bounds
   std::vector<double> half_gaps_, max_shift_, own_shift_, group_shift_;
   double mean_lower_bound_ = 0.0;
+  int n_labels_ = 0;  // labels are below this
   bool has_labels_ = false, has_bounds_ = false, has_upper_ = false, has_groups_ = false;
   std::vector<Buffer<char>> workspaces_;
   // For CSR rows:

@@ -363,19 +363,24 @@ nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rou
 }
 
 /// Adds other sums in place; the result has the smaller reference of each cluster.
-void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutMatrix totals,
-                     Vector other_reference, Vector other_mass, Matrix other_totals) {
+void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutVector mass_squared,
+                     OutMatrix totals, Vector other_reference, Vector other_mass,
+                     Vector other_mass_squared, Matrix other_totals) {
   const std::size_t K = totals.shape(0), D = totals.shape(1);
-  check(reference.shape(0) == K && mass.shape(0) == K && other_reference.shape(0) == K &&
-            other_mass.shape(0) == K && other_totals.shape(0) == K && other_totals.shape(1) == D,
+  check(reference.shape(0) == K && mass.shape(0) == K && mass_squared.shape(0) == K &&
+            other_reference.shape(0) == K && other_mass.shape(0) == K &&
+            other_mass_squared.shape(0) == K && other_totals.shape(0) == K &&
+            other_totals.shape(1) == D,
         "Sums that are merged must have the same shape.");
   const KernelName name = kernel_of(kernel);
   ModeSums ours{}, theirs{};
   ours.reference = reference.data();
   ours.mass = mass.data();
+  ours.mass_squared = mass_squared.data();
   ours.totals = totals.data();
   theirs.reference = const_cast<double*>(other_reference.data());
   theirs.mass = const_cast<double*>(other_mass.data());
+  theirs.mass_squared = const_cast<double*>(other_mass_squared.data());
   theirs.totals = const_cast<double*>(other_totals.data());
   MODECLUST_CHOOSE_TABLE(assign_kernels)
       .merge(name, ours, theirs, 0, static_cast<int>(K), static_cast<std::int64_t>(D),
@@ -390,7 +395,8 @@ void bind_rows(nb::module_& m) {
   m.def("center_moves", &center_moves, arg("before"), arg("after"), arg("tolerance") = 0.0,
         arg("rounding") = 0.0);
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
-        arg("totals"), arg("other_reference"), arg("other_mass"), arg("other_totals"));
+        arg("mass_squared"), arg("totals"), arg("other_reference"), arg("other_mass"),
+        arg("other_mass_squared"), arg("other_totals"));
   [[maybe_unused]] const nb::class_<KeptLabels> kept_labels(m, "KeptLabels");
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
@@ -410,20 +416,30 @@ void bind_rows(nb::module_& m) {
       .def("row_weights", &Rows::row_weights)
       .def("set_precision", &Rows::set_precision, arg("precision").none())
       .def_rw("negligible", &Rows::negligible)
+      .def_prop_ro("has_precision",
+                   [](const Rows& rows) { return rows.weights.precision != nullptr; })
       .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })
       .def_prop_ro("labels", [](const Rows& rows) { return Assignment::labels(rows.assignment); })
+      .def(
+          "set_labels",
+          [](Rows& rows, const Labels& labels, int n_clusters) {
+            rows.assignment->set_labels(labels, n_clusters);
+          },
+          arg("labels"), arg("n_clusters"))
       .def("detach_labels", &Rows::detach_labels, nb::call_guard<nb::gil_scoped_release>())
       .def("attach_labels", &Rows::attach_labels, arg("kept"),
            nb::call_guard<nb::gil_scoped_release>())
       .def(
           "mode_pass",
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
-             bool reassign, double also_at) {
+             bool reassign, double also_at, std::optional<Vector> cluster_factors,
+             std::optional<OutVector> squared) {
             return rows.assignment->mode_pass(std::move(centers), kernel, inverse_squared_bandwidth,
-                                              reassign, also_at);
+                                              reassign, also_at, std::move(cluster_factors),
+                                              std::move(squared));
           },
           arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
-          arg("also_at") = -1.0)
+          arg("also_at") = -1.0, arg("cluster_factors") = nb::none(), arg("squared") = nb::none())
       .def(
           "mean_pass",
           [](Rows& rows, Matrix centers, std::optional<Matrix> after) {

@@ -15,6 +15,9 @@ MODECLUST_INLINE bool has_compact_support(KernelName kernel) {
   return kernel == KernelName::epanechnikov || kernel == KernelName::biweight;
 }
 
+/// w^2 / q, the square that q equal rows with the total weight w add up to; 0 if q is 0.
+MODECLUST_INLINE double squared_weight(double w, double q) { return q > 0.0 ? w * (w / q) : 0.0; }
+
 /// G(t).
 MODECLUST_INLINE double kernel_value(KernelName kernel, double t) {
   switch (kernel) {

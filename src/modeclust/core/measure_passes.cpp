@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "density_passes.hpp"
 #include "kernel_functions.hpp"
@@ -15,9 +18,10 @@
 namespace modeclust {
 namespace {
 
-using Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Pairs = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 using OutAny = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const MeasureKernels& kernels() { return MODECLUST_CHOOSE_TABLE(measure_kernels); }
 
@@ -165,6 +169,66 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> own_distances(Rows& rows, Matrix cen
   return out;
 }
 
+/// Lists without rows, with their memory.
+struct OwnedLists {
+  OwnedLists(std::int64_t n_clusters, int n_nearest)
+      : squared(n_clusters * n_nearest, infinity),
+        rows(n_clusters * n_nearest, -1),
+        limits(padded<double>(n_clusters), -1.0),
+        view{n_nearest, squared.data(), rows.data(), limits.data()} {
+    std::fill_n(limits.begin(), n_clusters, infinity);
+  }
+  std::vector<double> squared;
+  std::vector<std::int64_t> rows;
+  std::vector<double> limits;
+  NearestLists view;
+};
+
+/// The `n_nearest` rows nearest to each point: their distances and indices, (K, n_nearest). An
+/// index is -1 if there are fewer rows.
+///
+/// Each thread has its own lists. Which rows are in the merged lists, and in which order, depends
+/// only on distances and indices, not on the threads.
+nb::tuple nearest_rows(Rows& rows, Matrix points, int n_nearest) {
+  const MeasuredLayout layout(rows, points, true);
+  check(n_nearest >= 1, "n_nearest must be at least 1.");
+  const std::int64_t n_points = layout.view.n_clusters;
+  auto distances = new_matrix(n_points, n_nearest);
+  auto* found = new std::int64_t[static_cast<std::size_t>(n_points * n_nearest) + 1];
+  const nb::capsule owner(found, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+  {
+    nb::gil_scoped_release release;
+    WorkerBuffers buffers(rows, layout.view);
+    std::vector<std::unique_ptr<OwnedLists>> lists(static_cast<std::size_t>(rows.n_threads));
+    parallel_for(rows.threads_for(rows.size() * static_cast<double>(n_points)),
+                 static_cast<std::int64_t>(rows.blocks.size()), [&](int worker, std::int64_t b) {
+                   auto& own = lists[worker];
+                   if (!own) own = std::make_unique<OwnedLists>(n_points, n_nearest);
+                   kernels().nearest(rows.source, layout.view, rows.blocks[b], buffers.of(worker),
+                                     own->view);
+                 });
+    std::vector<std::pair<double, std::int64_t>> all;
+    for (std::int64_t k = 0; k < n_points; k++) {
+      all.clear();
+      for (const auto& own : lists) {
+        for (std::int64_t e = k * n_nearest; own && e < (k + 1) * n_nearest; e++) {
+          if (own->rows[e] >= 0) all.emplace_back(own->squared[e], own->rows[e]);
+        }
+      }
+      all.resize(std::max<std::size_t>(all.size(), n_nearest), {infinity, -1});
+      std::sort(all.begin(), all.end());
+      for (std::int64_t e = 0; e < n_nearest; e++) {
+        distances.data()[k * n_nearest + e] = std::sqrt(all[e].first);
+        found[k * n_nearest + e] = all[e].second;
+      }
+    }
+  }
+  const std::size_t shape[] = {static_cast<std::size_t>(n_points),
+                               static_cast<std::size_t>(n_nearest)};
+  return nb::make_tuple(distances,
+                        nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>(found, 2, shape, owner));
+}
+
 /// The sums of a block, with their memory.
 struct SoftPart {
   SoftPart(std::int64_t n_clusters, std::int64_t n_features)
@@ -231,7 +295,6 @@ SoftSums soft_sums(Rows& rows, Matrix centers, Matrix memberships, int kernel,
   SoftSums sums{
       new_vector(n_clusters),      new_vector(n_clusters),       new_matrix(n_clusters, n_features),
       new_integers(n_clusters, 0), new_integers(n_clusters, -1), new_vector(n_clusters)};
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   std::fill_n(sums.reference.data(), n_clusters, infinity);
   std::fill_n(sums.nearest_distance.data(), n_clusters, infinity);
   SoftResult total{sums.reference.data(), sums.mass.data(),    sums.totals.data(),
@@ -258,7 +321,8 @@ SoftSums soft_sums(Rows& rows, Matrix centers, Matrix memberships, int kernel,
 nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels labels,
                                                               Matrix centers, Pairs pairs,
                                                               Vector fractions, int kernel,
-                                                              double inverse_squared_bandwidth) {
+                                                              double inverse_squared_bandwidth,
+                                                              std::int64_t step) {
   const MeasuredLayout layout(rows, centers, false);
   const std::int64_t n_clusters = layout.view.n_clusters, n_features = rows.n_features();
   const std::int64_t n_ends = 2 * static_cast<std::int64_t>(pairs.shape(0));
@@ -267,6 +331,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels
   check_labels(rows, labels, layout.view.n_clusters);
   check_bandwidth(inverse_squared_bandwidth);
   check(n_fractions < (1 << 30), "There must be fewer than 2^30 fractions.");
+  check(step > 0 && step < (std::int64_t{1} << 62), "step must be from 1 to 2^62.");
   const std::int64_t* ends = pairs.data();
   std::vector<std::int64_t> edges(n_clusters + 1), order(n_ends);
   for (std::int64_t e = 0; e < n_ends; e++) {
@@ -304,6 +369,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels
   task.n_fractions = static_cast<int>(n_fractions);
   task.kernel = kernel_of(kernel);
   task.inverse_squared_bandwidth = inverse_squared_bandwidth;
+  task.step = step;
   auto out = new_matrix(n_ends / 2, n_fractions);
   double* data = out.data();
   {
@@ -349,11 +415,12 @@ void bind_measures(nb::module_& m) {
   m.def("kernel_values", &kernel_values, arg("rows"), arg("centers"), nb::kw_only(), arg("kernel"),
         arg("inverse_squared_bandwidth"), arg("out"));
   m.def("own_distances", &own_distances, arg("rows"), arg("centers"), arg("labels"));
+  m.def("nearest_rows", &nearest_rows, arg("rows"), arg("points"), arg("n_nearest"));
   m.def("soft_sums", &soft_sums, arg("rows"), arg("centers"), arg("memberships"), nb::kw_only(),
         arg("kernel"), arg("inverse_squared_bandwidth"));
   m.def("segment_densities", &segment_densities, arg("rows"), arg("labels"), arg("centers"),
         arg("pairs"), arg("fractions"), nb::kw_only(), arg("kernel"),
-        arg("inverse_squared_bandwidth"));
+        arg("inverse_squared_bandwidth"), arg("step") = 1);
 }
 
 }  // namespace modeclust

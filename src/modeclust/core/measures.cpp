@@ -163,18 +163,18 @@ MODECLUST_INLINE void measure_long_rows(const T* x, const T* y, const double* co
 }
 
 /// For short rows. The lanes are the centers of a panel, and each feature of a row is broadcast.
-template <class Rows>
-void measure_by_panels(const Rows& rows, const RowWeights& weights, const MeasureTask& task,
-                       RowRange range, double* buffer, void* out) {
+template <class Rows, class Visit>
+MODECLUST_INLINE void visit_by_panels(const Rows& rows, const MeasuredCenters& centers,
+                                      RowRange range, double* buffer, Visit visit) {
   constexpr int n_at_once = tile_rows - 1;  // one row of the buffer is scratch memory
-  const int n_features = task.centers.n_features;
+  const int n_features = centers.n_features;
   double* scratch = buffer + static_cast<std::int64_t>(n_at_once) * n_features;
   for (std::int64_t first = range.first; first < range.last; first += n_at_once) {
     const std::int64_t left = range.last - first;
     const int n = left < n_at_once ? static_cast<int>(left) : n_at_once;
     read_as_doubles(rows, first, n, n_features, buffer);
-    for (int k = 0; k < task.centers.n_clusters; k += panel_centers) {
-      const double* panel = task.centers.panels + static_cast<std::int64_t>(k) * n_features;
+    for (int k = 0; k < centers.n_clusters; k += panel_centers) {
+      const double* panel = centers.panels + static_cast<std::int64_t>(k) * n_features;
       for (int m = 0; m < n; m += 4) {
         const double* some[4];
         for (int r = 0; r < 4; r++) {
@@ -183,9 +183,8 @@ void measure_by_panels(const Rows& rows, const RowWeights& weights, const Measur
         Doubles squared[4][2];
         measure_rows<4>(some, panel, n_features, squared);
         for (int r = 0; r < 4 && m + r < n; r++) {
-          for (int v = 0; v < 2 && k + 8 * v < task.centers.n_clusters; v++) {
-            write_measures(rows, first + m + r, weights, task, k + 8 * v, squared[r][v], scratch,
-                           out, first + m + r - range.first);
+          for (int v = 0; v < 2 && k + 8 * v < centers.n_clusters; v++) {
+            visit(first + m + r, k + 8 * v, squared[r][v], scratch);
           }
         }
       }
@@ -194,12 +193,12 @@ void measure_by_panels(const Rows& rows, const RowWeights& weights, const Measur
 }
 
 /// For long rows, two with four centers at a time. The lanes are features.
-template <class Rows>
-void measure_by_features(const Rows& rows, const RowWeights& weights, const MeasureTask& task,
-                         RowRange range, double* buffer, void* out) {
+template <class Rows, class Visit>
+MODECLUST_INLINE void visit_by_features(const Rows& rows, const MeasuredCenters& all,
+                                        RowRange range, double* buffer, Visit visit) {
   using T = typename Rows::Number;
   constexpr int n_at_once = tile_rows - 2;  // even; the rest of the buffer is scratch memory
-  const int n_features = task.centers.n_features, n_clusters = task.centers.n_clusters;
+  const int n_features = all.n_features, n_clusters = all.n_clusters;
   double* scratch = buffer + static_cast<std::int64_t>(n_at_once) * n_features;
   double squared[n_at_once][8];
   for (int m = 0; m < n_at_once; m++) {
@@ -214,7 +213,7 @@ void measure_by_features(const Rows& rows, const RowWeights& weights, const Meas
         const double* centers[4];
         for (int c = 0; c < 4; c++) {
           const std::int64_t own = k + half + c < n_clusters ? k + half + c : n_clusters - 1;
-          centers[c] = task.centers.rows + own * n_features;
+          centers[c] = all.rows + own * n_features;
         }
         for (int m = 0; m < n; m += 2) {
           measure_long_rows(tile.row(m), tile.row(m + 1 < n ? m + 1 : m), centers, n_features,
@@ -222,33 +221,61 @@ void measure_by_features(const Rows& rows, const RowWeights& weights, const Meas
         }
       }
       for (int m = 0; m < n; m++) {
-        write_measures(rows, first + m, weights, task, k, Doubles::load(squared[m]), scratch, out,
-                       first + m - range.first);
+        visit(first + m, k, Doubles::load(squared[m]), scratch);
       }
     }
+  }
+}
+
+/// Calls visit(row, k, squared distances to centers k to k + 7, scratch memory for a row), for each
+/// row in order. Lanes past the last center are undefined.
+template <class Rows, class Visit>
+MODECLUST_INLINE void visit_distances(const Rows& rows, const MeasuredCenters& centers,
+                                      RowRange range, double* buffer, Visit visit) {
+  if constexpr (Rows::is_sparse) {
+    for (std::int64_t i = range.first; i < range.last; i++) {
+      for (int k = 0; k < centers.n_clusters; k += panel_centers) {
+        Doubles squared[2];
+        measure_sparse_row(rows, i, centers, k / panel_centers, squared);
+        for (int v = 0; v < 2 && k + 8 * v < centers.n_clusters; v++) {
+          visit(i, k + 8 * v, squared[v], buffer);
+        }
+      }
+    }
+  } else if (centers.n_features < fewest_for_long_rows) {
+    visit_by_panels(rows, centers, range, buffer, visit);
+  } else {
+    visit_by_features(rows, centers, range, buffer, visit);
   }
 }
 
 void measure(const RowSource& source, const RowWeights& weights, const MeasureTask& task,
              RowRange range, double* buffer, void* out) {
   with_rows(source, [&](auto rows) {
-    using Rows = decltype(rows);
-    if constexpr (Rows::is_sparse) {
-      for (std::int64_t i = range.first; i < range.last; i++) {
-        for (int k = 0; k < task.centers.n_clusters; k += panel_centers) {
-          Doubles squared[2];
-          measure_sparse_row(rows, i, task.centers, k / panel_centers, squared);
-          for (int v = 0; v < 2 && k + 8 * v < task.centers.n_clusters; v++) {
-            write_measures(rows, i, weights, task, k + 8 * v, squared[v], buffer, out,
-                           i - range.first);
-          }
-        }
-      }
-    } else if (source.n_features < fewest_for_long_rows) {
-      measure_by_panels(rows, weights, task, range, buffer, out);
-    } else {
-      measure_by_features(rows, weights, task, range, buffer, out);
-    }
+    visit_distances(rows, task.centers, range, buffer,
+                    [&](std::int64_t i, int k, Doubles squared, double* scratch)
+                        __attribute__((always_inline)) {
+                          write_measures(rows, i, weights, task, k, squared, scratch, out,
+                                         i - range.first);
+                        });
+  });
+}
+
+void nearest(const RowSource& source, const MeasuredCenters& centers, RowRange range,
+             double* buffer, const NearestLists& lists) {
+  with_rows(source, [&](auto rows) {
+    visit_distances(rows, centers, range, buffer,
+                    [&](std::int64_t i, int k, Doubles squared, double*)
+                        __attribute__((always_inline)) {
+                          unsigned nearer = bits_of(squared < Doubles::load(lists.limits + k));
+                          if (!nearer) return;
+                          double lanes[8];
+                          squared.store(lanes);
+                          for (; nearer; nearer &= nearer - 1) {
+                            const int c = __builtin_ctz(nearer);
+                            lists.insert(k + c, lanes[c], i);
+                          }
+                        });
   });
 }
 
@@ -285,6 +312,6 @@ void own(const RowSource& source, const MeasuredCenters& centers, const std::int
 
 }  // namespace
 
-const MeasureKernels MODECLUST_TABLE(measure_kernels) = {measure, own, soft, segments};
+const MeasureKernels MODECLUST_TABLE(measure_kernels) = {measure, own, soft, segments, nearest};
 
 }  // namespace modeclust

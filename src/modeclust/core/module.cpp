@@ -7,6 +7,8 @@
 #include "density_passes.hpp"
 #include "graph_passes.hpp"
 #include "measure_passes.hpp"
+#include "mode_bandwidths.hpp"
+#include "pruning.hpp"
 #include "simd.hpp"
 
 #define MODECLUST_TEXT_(x) #x
@@ -47,4 +49,6 @@ NB_MODULE(_core, m) {
   bind_density(m);
   bind_measures(m);
   bind_graph(m);
+  bind_mode_bandwidths(m);
+  bind_pruning(m);
 }

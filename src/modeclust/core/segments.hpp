@@ -58,7 +58,8 @@ void segments(const RowSource& source, const RowWeights& weights, const SegmentT
   with_rows(source, [&](auto rows) {
     using Rows = decltype(rows);
     using T = typename Rows::Number;
-    for (std::int64_t i = range.first; i < range.last; i++) {
+    const std::int64_t first = (range.first + task.step - 1) / task.step * task.step;
+    for (std::int64_t i = first; i < range.last; i += task.step) {
       const double q = weights.weight_of(i);
       const std::int64_t k = task.labels[i];
       if (q == 0.0 || task.edges[k] == task.edges[k + 1]) continue;

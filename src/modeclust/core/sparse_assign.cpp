@@ -209,14 +209,15 @@ MODECLUST_INLINE void add_sparse_row(const Rows& rows, std::int64_t i, double we
   }
 }
 
-void mode_cluster(const ModePass& pass, int, RowList list, const double* squared, double* memory,
+void mode_cluster(const ModePass& pass, int k, RowList list, const double* squared, double* memory,
                   ModeSums& sums) {
   constexpr int room = sparse_run + 16;
   double *own = memory, *t = memory + room, *weight = t + room, *q = weight + room,
          *precision = q + room;
   const double* all_q = pass.weights.weight;
   const double* all_precision = pass.weights.precision;
-  const double factor = pass.inverse_squared_bandwidth;
+  const double factor =
+      pass.inverse_squared_bandwidth * (pass.cluster_factors ? pass.cluster_factors[k] : 1.0);
   double* totals = sums.totals;
   double reference = __builtin_inf();
   for (std::int64_t m = 0; m < list.n; m++) {
@@ -260,12 +261,13 @@ void mode_cluster(const ModePass& pass, int, RowList list, const double* squared
       for (int m = 0; m < n; m++) {
         if (weight[m] > 0.0) {
           *sums.mass += weight[m];
+          *sums.mass_squared += squared_weight(weight[m], all_q ? q[m] : 1.0);
           add_sparse_row(rows, some[m], weight[m], totals);
         }
       }
     }
   });
-  if (factor == 0.0) {
+  if (pass.inverse_squared_bandwidth == 0.0) {
     sums.objective += sums.weight;
   } else if (pass.kernel == KernelName::gaussian && !all_precision && *sums.mass > 0.0) {
     sums.objective += *sums.mass * exp_of_minus_half(reference);

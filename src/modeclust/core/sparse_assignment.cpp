@@ -118,6 +118,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
       measure_rows(true);
     }
   }
+  if (pass.squared_out) std::copy_n(squared_.get(), n, pass.squared_out);
   // The largest clusters first, so that all threads finish at about the same time.
   std::vector<int> clusters(K);
   for (int k = 0; k < K; k++) clusters[k] = k;
@@ -131,6 +132,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
     sums[k] = total;
     sums[k].reference += k;
     sums[k].mass += k;
+    sums[k].mass_squared += k;
     sums[k].totals += k * D;
     sums[k].counts += k;
     sums[k].nearest += k;

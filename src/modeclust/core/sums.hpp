@@ -5,6 +5,7 @@
 // float32, eight at a time.
 #pragma once
 
+#include "kernel_functions.hpp"
 #include "search.hpp"
 
 namespace modeclust {
@@ -64,22 +65,46 @@ void add_short_rows(const DenseTile<T>& tile, const std::int32_t* rows, int n,
   }
 }
 
-/// Adds rows of up to three features. One vector has the weighted row and, last, the weight.
+/// Where the sums of weights go: mass, and mass squared if it is not null.
+struct Masses {
+  double* mass;
+  double* mass_squared = nullptr;
+  const double* q = nullptr;  // (n,) sample weights of the rows; null means 1
+};
+
+/// Adds the squares of the weights of a tile.
+inline void add_squares(int n, const std::int32_t* labels, const double* weight, Masses masses) {
+  for (int m = 0; m < n; m++) {
+    const double q = masses.q ? masses.q[m] : 1.0;
+    masses.mass_squared[labels[m]] += squared_weight(weight[m], q);
+  }
+}
+
+/// Adds rows of up to three features. One vector has the weighted row and, last, the weight. For
+/// rows of up to two features, the square of the weight is between them.
 template <class T, int D>
 void add_tiny_rows(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
-                   const double* weight, double* mass, double* totals, std::int64_t stride) {
+                   const double* weight, Masses masses, double* totals, std::int64_t stride) {
   static_assert(D <= 3);
-  for (int k = 0; k < n_clusters; k++) totals[k * stride + 3] = mass[k];
+  const bool has_squares = D < 3 && masses.mass_squared && !masses.q;
+  if (masses.mass_squared && !has_squares) add_squares(n, labels, weight, masses);
+  for (int k = 0; k < n_clusters; k++) {
+    if (has_squares) totals[k * stride + 2] = masses.mass_squared[k];
+    totals[k * stride + 3] = masses.mass[k];
+  }
   for (int m = 0; m < n; m++) {
     const T* x = tile.row(m);
     const double w = weight[m];
     double* sums = totals + labels[m] * stride;
     const auto weighted = vector_of(w * static_cast<double>(x[0]),
                                     D > 1 ? w * static_cast<double>(x[D > 1 ? 1 : 0]) : 0.0,
-                                    D > 2 ? w * static_cast<double>(x[D > 2 ? 2 : 0]) : 0.0, w);
+                                    D > 2 ? w * static_cast<double>(x[D > 2 ? 2 : 0]) : w * w, w);
     (Vec<double, 4>::load(sums) + weighted).store(sums);
   }
-  for (int k = 0; k < n_clusters; k++) mass[k] = totals[k * stride + 3];
+  for (int k = 0; k < n_clusters; k++) {
+    if (has_squares) masses.mass_squared[k] = totals[k * stride + 2];
+    masses.mass[k] = totals[k * stride + 3];
+  }
 }
 
 /// Adds a vector of T to a row of sums.
@@ -142,13 +167,13 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
 /// Adds the weighted rows of a tile to the sums of their clusters. Rows of weight 0 are not read.
 template <class T>
 void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
-              Workspace<T>& space, Prefetch prefetch, double* mass, double* totals) {
+              Workspace<T>& space, Prefetch prefetch, Masses masses, double* totals) {
   const std::int64_t stride = totals_stride(tile.n_features);
   const double* weight = space.weight;
   std::int32_t* order = space.order;
   if (tile.n_features <= 3 && n_clusters <= n / 4) {
     const auto add = [&]<int D>() {
-      add_tiny_rows<T, D>(tile, n, labels, n_clusters, weight, mass, totals, stride);
+      add_tiny_rows<T, D>(tile, n, labels, n_clusters, weight, masses, totals, stride);
     };
     switch (tile.n_features) {
       case 1: return add.template operator()<1>();
@@ -156,6 +181,8 @@ void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n
       default: return add.template operator()<3>();
     }
   }
+  double* mass = masses.mass;
+  if (masses.mass_squared) add_squares(n, labels, weight, masses);
   if (tile.n_features < fewest_long_features) {
     int n_present = 0;
     for (int m = 0; m < n; m++) {

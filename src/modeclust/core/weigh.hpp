@@ -44,6 +44,7 @@ MODECLUST_INLINE void set_reference(KernelName kernel, double t, int k, std::int
   if (sums.mass[k] > 0.0) {
     const double factor = relative_weight(kernel, sums.reference[k], t);
     sums.mass[k] *= factor;
+    sums.mass_squared[k] *= factor * factor;
     double* totals = sums.totals + k * totals_stride(n_features);
     for (std::int64_t j = 0; j < n_features; j++) totals[j] *= factor;
   }
@@ -112,7 +113,7 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
   return objective;
 }
 
-/// Writes the weights of the rows of a tile, and adds to all sums except mass and totals.
+/// Writes the weights of the rows of a tile, and adds to all sums except masses and totals.
 inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums) {
   const int n = rows.n;
   const double* q = pass.weights.weight ? pass.weights.weight + rows.first : nullptr;
@@ -127,6 +128,9 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
     inertia = inertia + w * squared;
     weight = weight + w;
     (squared * factor).store(rows.t + m);
+  }
+  if (pass.cluster_factors) {
+    for (int m = 0; m < n; m++) rows.t[m] *= pass.cluster_factors[rows.labels[m]];
   }
   sums.inertia += sum_of_lanes(inertia);
   sums.weight += sum_of_lanes(weight);

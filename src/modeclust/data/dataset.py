@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from modeclust import _core
 from modeclust.data.reading import Doubles, Floats, Indices
-from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 
 
@@ -139,28 +138,3 @@ class Dataset(Protocol):
 
         Numbers of at most `zero` count as the smallest number above it. All are 1 if there is none.
         """
-
-
-def open_dataset(
-    X: Any,
-    rescaling: Rescaling,
-    *,
-    weight: Any,
-    n_clusters: int,
-    n_threads: int,
-    scale: Any = None,
-) -> Dataset:
-    """Return the dataset of checked rows; use it as a context manager."""
-    from modeclust.data.dask.chunks import Chunks
-    from modeclust.data.dask.dataset import DaskDataset
-    from modeclust.data.memory import MemoryDataset
-
-    if isinstance(X, Chunks):
-        return DaskDataset(X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters)
-    return MemoryDataset(
-        rescaling.to_internal(X),
-        weight=weight,
-        scale=scale,
-        n_clusters=n_clusters,
-        n_threads=n_threads,
-    )

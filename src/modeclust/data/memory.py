@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.random import sample_without_replacement
 
 from modeclust import _core
-from modeclust.data.dataset import P, Part, Pass
+from modeclust.data.dataset import Dataset, P, Part, Pass
 from modeclust.data.reading import (
     ROWS_AT_ONCE,
     Doubles,
@@ -21,7 +21,7 @@ from modeclust.data.reading import (
     read_rows,
     working_dtype,
 )
-from modeclust.data.rescaling import RescaledRows, is_mapped
+from modeclust.data.rescaling import RescaledRows, Rescaling, is_mapped
 from modeclust.data.sample import Sample, equal_rows, row_keys
 
 NOTHING = np.empty(0)
@@ -99,7 +99,7 @@ class MemoryDataset:
     @property
     def n_present(self) -> int:
         """The number of rows of positive weight."""
-        return len(self._present())
+        return int(np.count_nonzero(self.weight)) if self.weight.size else self.n_rows
 
     @property
     def n_counted(self) -> float:
@@ -145,12 +145,11 @@ class MemoryDataset:
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
         """Draw rows of positive weight without replacement; return the indices of all if fewer."""
-        present = self._present()
-        if n_rows >= len(present):
-            return present
+        if n_rows >= self.n_present:
+            return self._present()
         # This takes memory only for the rows that are drawn.
-        drawn = sample_without_replacement(len(present), n_rows, random_state=rng)
-        return np.asarray(present[np.sort(drawn)])
+        drawn = np.sort(sample_without_replacement(self.n_present, n_rows, random_state=rng))
+        return np.asarray(self._present()[drawn] if self.weight.size else drawn)
 
     def sample(self, n_rows: int, rng: np.random.RandomState) -> Sample:
         """Return `n_rows` rows of positive weight, drawn without replacement, or all if fewer."""
@@ -246,6 +245,30 @@ class MemoryDataset:
             with np.errstate(over="ignore"):
                 out[far] = _far_distances(self.take(far).dense(), centers)
         return out
+
+
+def open_dataset(
+    X: Any,
+    rescaling: Rescaling,
+    *,
+    weight: Any,
+    n_clusters: int,
+    n_threads: int,
+    scale: Any = None,
+) -> Dataset:
+    """Return the dataset of checked rows; use it as a context manager."""
+    from modeclust.data.dask.chunks import Chunks
+    from modeclust.data.dask.dataset import DaskDataset
+
+    if isinstance(X, Chunks):
+        return DaskDataset(X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters)
+    return MemoryDataset(
+        rescaling.to_internal(X),
+        weight=weight,
+        scale=scale,
+        n_clusters=n_clusters,
+        n_threads=n_threads,
+    )
 
 
 class RowParts:

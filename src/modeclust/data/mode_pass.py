@@ -8,6 +8,9 @@ import numpy.typing as npt
 
 from modeclust import _core
 
+# Smaller sums of squares are 0.
+SMALLEST_MASS = 1e-300
+
 
 @dataclass
 class ModeSums:
@@ -21,6 +24,7 @@ class ModeSums:
     kernel: int
     reference: npt.NDArray[np.float64]  # (K,) about the smallest t; inf without rows
     mass: npt.NDArray[np.float64]  # (K,) sum of weights
+    mass_squared: npt.NDArray[np.float64]  # (K,) sum of weight^2 / q
     totals: npt.NDArray[np.float64]  # (K, D) sum of weight x
     counts: npt.NDArray[np.int64]  # (K,) rows with this label, whatever their weight
     nearest: npt.NDArray[np.int64]  # (K,) the row nearest to the center; -1 without rows
@@ -40,6 +44,7 @@ class ModeSums:
             kernel=kernel,
             reference=np.full(n_clusters, np.inf),
             mass=np.zeros(n_clusters),
+            mass_squared=np.zeros(n_clusters),
             totals=np.zeros((n_clusters, n_features)),
             counts=np.zeros(n_clusters, dtype=np.int64),
             nearest=np.full(n_clusters, -1, dtype=np.int64),
@@ -58,9 +63,11 @@ class ModeSums:
             self.kernel,
             self.reference,
             self.mass,
+            self.mass_squared,
             self.totals,
             other.reference,
             other.mass,
+            other.mass_squared,
             other.totals,
         )
         self.counts += other.counts
@@ -74,6 +81,13 @@ class ModeSums:
         self.weight += other.weight
         self.changed += other.changed
         self.searched += other.searched
+
+    def rows_averaged(self) -> npt.NDArray[np.float64]:
+        """Return how many rows the mode step averages in each cluster, (sum w)^2 / sum w^2.
+
+        A row of weight 2 counts as two rows. 0 without rows.
+        """
+        return self.mass * self.mass / np.maximum(self.mass_squared, SMALLEST_MASS)
 
     def moved(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the centers after the mode step; a center with no weight stays."""
@@ -90,6 +104,8 @@ class ModePass:
     reassign: bool = True
     # The previous bandwidth of the path, at which the objective is measured too.
     inverse_squared_previous: float | None = None
+    # (K,) by which the inverse squared bandwidth is multiplied in each cluster; None means 1
+    cluster_factors: npt.NDArray[np.float64] | None = None
 
     @property
     def assigns(self) -> bool:
@@ -107,5 +123,6 @@ class ModePass:
                 self.inverse_squared_bandwidth,
                 self.reassign,
                 -1.0 if previous is None else previous,
+                self.cluster_factors,
             ),
         )

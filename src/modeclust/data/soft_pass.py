@@ -35,6 +35,7 @@ class SoftPass:
             self.kernel,
             sums.reference,
             sums.mass,
+            np.zeros(len(self.centers)),
             sums.totals,
             sums.counts,
             sums.nearest,
@@ -44,32 +45,3 @@ class SoftPass:
             inertia=sums.inertia,
             weight=sums.weight,
         )
-
-
-@dataclass
-class Nothing:
-    """The result of a pass that writes to an array."""
-
-    def merge(self, other: "Nothing") -> None:
-        """Do nothing."""
-
-
-@dataclass(frozen=True)
-class KernelValuePass:
-    """Write the kernel value of each row at each center, q G(t)."""
-
-    centers: Doubles  # (K, D)
-    kernel: int
-    inverse_squared_bandwidth: float
-    kernel_values: Doubles  # (N, K), OUT
-
-    def run(self, rows: _core.Rows) -> Nothing:
-        """Write the kernel values of all rows."""
-        _core.kernel_values(
-            rows,
-            self.centers,
-            kernel=self.kernel,
-            inverse_squared_bandwidth=self.inverse_squared_bandwidth,
-            out=self.kernel_values,
-        )
-        return Nothing()

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from modeclust import _core
 from modeclust._sklearn import is_array_like
-from modeclust.estimators.fit_path import FitObserver, Progress
+from modeclust.estimators.observers import FitObserver, Progress
 from modeclust.estimators.problem import NO_CENTERS, Problem
 from modeclust.exceptions import CheckpointError, CheckpointWarning, _warn_user
 from modeclust.io.atomic import remove_parts
@@ -85,8 +85,8 @@ class Checkpoint(FitObserver):
                 refuse_part(self.file, "target")
             self.target = self._found.target
 
-    def restore(self, progress: Progress, n_init: int) -> None:
-        """Restore the progress of the saved fit.
+    def restore(self, progress: Progress, n_init: int, n_bandwidths: int) -> None:
+        """Restore the progress of the saved fit, of this many restarts and bandwidths.
 
         The generator gets its saved state only now: the steps before draw the same rows again.
         """
@@ -94,12 +94,14 @@ class Checkpoint(FitObserver):
         if found is None:
             return
         try:
-            found.check_sizes(record.problem.dataset.n_rows, n_init, record.centers.shape)
+            n_rows = record.problem.dataset.n_rows
+            found.check_sizes(n_rows, n_init, n_bandwidths, record.centers.shape)
         except DamagedPartError as error:
             refuse_part(self.file, str(error))
         self._set_generator("generator")
         states = _unpack(found.states)
         progress.n_restarts, progress.bandwidths = found.n_restarts, found.bandwidths
+        progress.start = found.start
         if len(found.centers):
             record.restore(states, found.centers, found.labels)
         elif states:
@@ -142,6 +144,7 @@ class Checkpoint(FitObserver):
             target=(bandwidth, scales if isinstance(scales, np.ndarray) else None),
             n_restarts=progress.n_restarts,
             bandwidths=progress.bandwidths,
+            start=progress.start,
             states=_pack(record.states or ([] if best is None else [best])),
             centers=record.centers[: len(record.states)],
             labels=np.stack(record.labels) if record.labels else None,
@@ -280,6 +283,12 @@ def _describe(value: Any) -> str:
 def _pack(states: list[State]) -> dict[str, Any]:
     """Return states as one array for each field. Some fields are only of the last state."""
     small = [name for name in State._fields if name not in OF_LAST]
+    states = [
+        state._replace(cluster_bandwidths=np.full(len(state.counts), state.bandwidth))
+        if state.cluster_bandwidths is None
+        else state
+        for state in states
+    ]
     packed = {name: np.array([getattr(state, name) for state in states]) for name in small}
     return packed | {name: getattr(states[-1], name) for name in OF_LAST if states}
 

@@ -5,71 +5,36 @@ K-means, follow the path, store the result. Observers see the fit after each res
 bandwidth: they print, save checkpoints, and run callbacks.
 """
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice
+from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from modeclust._sklearn import (
-    CALLBACK_ATTRIBUTES,
-    CallbackSupportMixin,
-    begin_callbacks,
-    is_array_like,
-)
-from modeclust.estimators.parameters import FittedParametersMixin
+from modeclust._sklearn import CALLBACK_ATTRIBUTES, CallbackSupportMixin
+from modeclust.estimators.observers import CallbackObserver, Progress, ProgressPrinter
+from modeclust.estimators.parameters import FittedParametersMixin, n_kmeans_runs
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.path import Path
-from modeclust.solvers.kmeans import lower_inertia, restart_kmeans
+from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.cluster_modes import N_LEVELS, Labelled, follow_modes
+from modeclust.solvers.kmeans import lower_inertia, mean_variance, solve_kmeans
 from modeclust.solvers.kmodes import State, automatic_start, schedule
 from modeclust.solvers.options import SolverOptions
+from modeclust.solvers.robust_start import WIDTH, robust_start
 
 if TYPE_CHECKING:
     from modeclust.estimators.checkpoint import Checkpoint
 
-
-class FitObserver:
-    """Observes a fit: `_fit_path` calls these methods. If one returns True, the stage ends."""
-
-    def begin_stage(self, name: str, n_steps: int, progress: "Progress") -> None:
-        """Handle the start of a stage, "k-means" or "path", of at most `n_steps` steps."""
-
-    def before_step(self) -> None:
-        """Handle the start of a step: a restart or a bandwidth."""
-
-    def after_restart(self, progress: "Progress", run: State) -> bool:
-        """Handle the result of a K-means run."""
-        return False
-
-    def after_kmeans(self, progress: "Progress") -> None:
-        """Handle the end of K-means: the best run is on the record, and the bandwidths are set."""
-
-    def after_bandwidth(self, progress: "Progress") -> bool:
-        """Handle the state at a bandwidth, which is the last one on the record."""
-        return False
-
-    def end_stage(self) -> None:
-        """Handle the end of a stage."""
-
-    def end_fit(self) -> None:
-        """Handle the end of the fit, after its result is stored."""
-
-
-@dataclass
-class Progress:
-    """The progress of a fit."""
-
-    problem: Problem
-    record: Record
-    target: float  # the last bandwidth, in internal units
-    observers: list[FitObserver] = field(default_factory=list)
-    n_restarts: int = 0
-    best: State | None = None  # of the K-means runs so far
-    bandwidths: npt.NDArray[np.float64] | None = None  # after K-means, in internal units
+# With bandwidth="auto", labels are found at this many bandwidths, the last of which is the radius.
+N_LABEL_BANDWIDTHS = 8
+# More iterations on the way, a smaller tolerance, or going on until no label changes, take longer
+# and give no better labels.
+LABEL_ITER, LABEL_TOL = 3, 10.0
 
 
 class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
@@ -81,7 +46,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     n_bandwidths: int
     start_bandwidth: float | str
     init: Any
-    n_init: int
+    n_init: int | str
     random_state: Any
     n_jobs: int | None
     store_labels: bool | str
@@ -111,14 +76,18 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         with self._open_problem(checked, rng) as problem:
             target = self._set_bandwidth(problem, rng, checkpoint)
             progress = self._begin_progress(problem, target, y, checkpoint)
-            self._run_kmeans(progress, rng)
+            if not progress.record.states:  # else a checkpoint has them
+                self._run_kmeans(progress, rng)
+                self._plan_path(progress, rng)
+                for observer in progress.observers:
+                    observer.after_kmeans(progress)
             self._follow_path(progress)
+            self._follow_modes(progress)
             attributes = self._fitted_attributes(progress.record)
         self._store(attributes)
         for observer in reversed(progress.observers):
             observer.end_fit()
-        n_left = self._n_finite_bandwidths(target) + 1 - len(progress.record.states)
-        progress.record.warn(stopped=n_left > 0)  # by a callback
+        progress.record.warn(stopped=progress.stopped)
 
     # Stage 1: check the input.
 
@@ -158,8 +127,11 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
 
     def _set_bandwidth(
         self, problem: Problem, rng: np.random.RandomState, checkpoint: "Checkpoint | None"
-    ) -> float:
-        """Choose the target bandwidth and set what depends on it; return it in internal units."""
+    ) -> float | None:
+        """Choose the target bandwidth and set what depends on it; return it in internal units.
+
+        None if it depends on the result of K-means.
+        """
         raise NotImplementedError
 
     def _check_internal_bandwidths(self, problem: Problem) -> None:
@@ -169,21 +141,22 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
                 problem.bandwidth_to_internal(bandwidth)
 
     def _begin_progress(
-        self, problem: Problem, target: float, y: Any, checkpoint: "Checkpoint | None"
+        self, problem: Problem, target: float | None, y: Any, checkpoint: "Checkpoint | None"
     ) -> Progress:
         """Return the progress of a new fit, or the progress in a checkpoint."""
-        n_bandwidths = self._n_finite_bandwidths(target)
-        record = Record.begin(problem, self.n_clusters, self.store_labels, n_bandwidths + 1)
+        n_bandwidths, n_levels = self._n_finite_bandwidths(target), self._n_levels()
+        length = 1 + n_bandwidths + n_levels
+        record = Record.begin(problem, self.store_labels, length)
         progress = Progress(problem, record, target)
         if self.verbose:
             progress.observers.append(ProgressPrinter(type(self).__name__))
         if checkpoint is not None:
             progress.observers.append(checkpoint)
         if vars(self).keys() & CALLBACK_ATTRIBUTES:
-            n_stages = 2 if n_bandwidths else 1
+            n_stages = 1 + (n_bandwidths > 0) + (n_levels > 0)
             progress.observers.append(CallbackObserver(self, problem, y, n_stages))
         if checkpoint is not None:
-            checkpoint.restore(progress, self._n_runs())
+            checkpoint.restore(progress, self._n_runs(), n_bandwidths)
             if self.verbose and checkpoint.resumed_from:
                 print(f"[{type(self).__name__}] resumed from {checkpoint.resumed_from}")
         return progress
@@ -191,20 +164,18 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     # Stage 3: start with the best of several K-means runs.
 
     def _run_kmeans(self, progress: Progress, rng: np.random.RandomState) -> None:
-        """Put the best K-means run on the record, and set the bandwidths of the path."""
+        """Put the best K-means run on the record."""
         problem, record, observers = progress.problem, progress.record, progress.observers
-        if record.states:  # of a checkpoint
-            return
+        dataset, options = problem.dataset, problem.options
         n_left = self._n_runs() - progress.n_restarts
-        seeds = islice(problem.seeds(self.init, self.n_clusters, rng), n_left)
-        options = problem.options
-        runs = restart_kmeans(problem.dataset, seeds, max_iter=options.max_iter, tol=options.tol)
+        seeds = problem.seeds(self.init, rng, improved=self.n_init == "auto")
+        tolerance = options.tol * mean_variance(dataset) if n_left else 0.0
         for observer in observers:
             observer.begin_stage("k-means", n_left, progress)
         for _ in range(n_left):
             for observer in observers:
                 observer.before_step()
-            run = next(runs)
+            run = solve_kmeans(dataset, next(seeds), max_iter=options.max_iter, tolerance=tolerance)
             progress.best = lower_inertia(progress.best, run)
             progress.n_restarts += 1
             stops = False
@@ -216,63 +187,86 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             observer.end_stage()
         assert progress.best is not None
         record.add_means(progress.best)
-        n_bandwidths = self._n_finite_bandwidths(progress.target)
-        if n_bandwidths:
-            start = self._first_bandwidth(problem, progress.best, progress.target)
-            progress.bandwidths = schedule(start, progress.target, n_bandwidths)
-        for observer in observers:
-            observer.after_kmeans(progress)
+        if not options.reassign:
+            record.round_labelled()
 
     def _n_runs(self) -> int:
-        return 1 if is_array_like(self.init) else self.n_init
+        """Return the number of K-means runs over all rows."""
+        return n_kmeans_runs(self.n_init, self.init)
+
+    def _plan_path(self, progress: Progress, rng: np.random.RandomState) -> None:
+        """Set the bandwidths of the path, and its start if that is not the result of K-means."""
+        assert progress.target is not None
+        assert progress.best is not None
+        n_bandwidths = self._n_finite_bandwidths(progress.target)
+        if n_bandwidths:
+            start = self._first_bandwidth(progress.problem, progress.best, progress.target)
+            progress.bandwidths = schedule(start, progress.target, n_bandwidths)
 
     def _first_bandwidth(self, problem: Problem, means: State, target: float) -> float:
         """Return the first bandwidth after K-means, in internal units."""
         if isinstance(self.start_bandwidth, str):
-            return automatic_start(problem.dataset, means, problem.options.kernel, target)
+            return automatic_start(problem.dataset, means.centers, problem.options, target)
         return float(problem.bandwidth_to_internal(self.start_bandwidth))
 
     # Stage 4: follow the path to the target bandwidth.
 
     def _follow_path(self, progress: Progress) -> None:
         """Put the state at each bandwidth on the record."""
-        record, observers = progress.record, progress.observers
-        if progress.bandwidths is None:
+        record = progress.record
+        if progress.bandwidths is None or len(record.states) > len(progress.bandwidths):
             return
         left = progress.bandwidths[len(record.states) - 1 :]
-        states = progress.problem.follow_path(record.states[-1].centers, left)
+        centers = record.states[-1].centers
+        if len(record.states) == 1 and progress.start is not None:
+            centers = progress.start
+        self._add_states(progress, "path", progress.problem.follow_path(centers, left), len(left))
+
+    def _follow_modes(self, progress: Progress) -> None:
+        """Put the modes of the final clusters on the record, if they have their own bandwidths."""
+
+    def _add_states(
+        self, progress: Progress, stage: str, states: Iterator[State], n_steps: int
+    ) -> None:
+        """Put the states of a stage on the record, until a callback ends it."""
+        observers = progress.observers
         for observer in observers:
-            observer.begin_stage("path", len(left), progress)
-        for _ in range(len(left)):
+            observer.begin_stage(stage, n_steps, progress)
+        for _ in range(n_steps):
             for observer in observers:
                 observer.before_step()
-            record.add(next(states))
+            progress.record.add(next(states))
             stops = False
             for observer in observers:
                 stops |= observer.after_bandwidth(progress)
             if stops:
+                progress.stopped = True
                 break
         for observer in observers:
             observer.end_stage()
 
-    def _n_finite_bandwidths(self, target: float) -> int:
+    def _n_finite_bandwidths(self, target: float | None) -> int:
         """Return the number of bandwidths after K-means; 0 if the target is infinite."""
-        return 0 if np.isinf(target) else self.n_bandwidths
+        return 0 if target is None or np.isinf(target) else self.n_bandwidths
+
+    def _n_levels(self) -> int:
+        """Return the number of levels at which `_follow_modes` finds the modes."""
+        return 0
 
     # Stage 5: store the result.
 
     def _fitted_attributes(self, record: Record) -> dict[str, Any]:
-        """Return the attributes of the fitted estimator: the path, and those of its last state."""
-        record.round_last()
-        path, last = record.path(getattr(self, "feature_names_in_", None)), record.states[-1]
-        point = path[-1]
+        """Return the path, and the attributes of the state whose labels are those of the fit."""
+        record.round_labelled()
+        path = record.path(getattr(self, "feature_names_in_", None))
+        point = path[record.n_labelled - 1]
         return {
             "path_": path,
             "cluster_centers_": point.centers.copy(),
             "bandwidth_": point.bandwidth,
             "inertia_": point.inertia,
             "counts_": point.counts.copy(),
-            "exemplar_indices_": last.nearest,
+            "exemplar_indices_": record.states[-1].nearest,
             "n_iter_": int(path.n_iter.sum()),
             "_fitted_with": self._parameters_needed(),
         }
@@ -282,79 +276,95 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def _attributes_at(self, state: State, problem: Problem) -> dict[str, Any]:
-        """Return the attributes that callbacks need to predict with the model at `state`."""
-        centers = problem.rescaling.to_original(state.centers)
+    def _attributes_at(self, labelled: State, last: State, problem: Problem) -> dict[str, Any]:
+        """Return the attributes that callbacks need to predict with the model at a step.
+
+        The labels are those of the state `labelled`, the modes those of the state `last`.
+        """
+        centers = problem.rescaling.to_original(labelled.centers)
         return {
             "cluster_centers_": centers.astype(problem.dataset.dtype),
-            "bandwidth_": problem.bandwidth_to_original(state.bandwidth),
+            "bandwidth_": problem.bandwidth_to_original(labelled.bandwidth),
             "_fitted_with": self._parameters_needed(),
         }
 
 
-class ProgressPrinter(FitObserver):
-    """Prints one line for each bandwidth."""
+class BandwidthMixin(PathEstimator):
+    """The stages of an estimator whose bandwidth is a number, a rule or "auto"."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    adaptive: bool
+    reassign: bool
+    rows_per_mode: float | str
+    path_iter: int
+    tol: float
 
-    def after_kmeans(self, progress: Progress) -> None:
-        """Print the result of K-means."""
-        self.after_bandwidth(progress)
+    def _set_bandwidth(
+        self, problem: Problem, rng: np.random.RandomState, checkpoint: "Checkpoint | None"
+    ) -> float | None:
+        self._check_internal_bandwidths(problem)
+        is_auto = self.bandwidth == "auto"
+        bandwidth, scales = 1.0 if is_auto else self.bandwidth, None
+        if checkpoint is not None:
+            checkpoint.resume(problem)
+            bandwidth, scales = checkpoint.target or (bandwidth, scales)
+        if scales is None and (self.adaptive or isinstance(bandwidth, str)):
+            # A seed draws the same rows as in `estimate_bandwidth`; a generator draws other rows.
+            state = self.random_state if isinstance(self.random_state, Integral) else rng
+            bandwidth, scales = choose_bandwidth(
+                problem.dataset,
+                bandwidth,
+                local=self.adaptive,
+                unit=problem.rescaling.scale,
+                random_state=state,
+            )
+        if checkpoint is not None:
+            checkpoint.target = float(bandwidth), scales
+        problem.set_scale(scales)
+        if is_auto:
+            problem.options = replace(
+                problem.options,
+                path_iter=min(self.path_iter, LABEL_ITER),
+                tol=LABEL_TOL * self.tol,
+                stable_labels=False,
+            )
+            return None
+        self._check_start(bandwidth)
+        return float(problem.bandwidth_to_internal(bandwidth))
 
-    def after_bandwidth(self, progress: Progress) -> bool:
-        """Print the last state."""
-        state = progress.record.states[-1]
-        bandwidth = progress.problem.bandwidth_to_original(state.bandwidth)
-        print(
-            f"[{self._name}] bandwidth {bandwidth:<10.5g} objective {state.objective:.6f}  "
-            f"iterations {state.n_iter:<3d} sizes {state.counts.min()} to {state.counts.max()}"
+    def _plan_path(self, progress: Progress, rng: np.random.RandomState) -> None:
+        if progress.target is not None:
+            super()._plan_path(progress, rng)
+        elif self.reassign:
+            problem, means = progress.problem, progress.best
+            assert problem.pool is not None
+            assert means is not None
+            start = robust_start(problem.pool, means.centers, rng, problem.n_threads)
+            progress.start = start.centers
+            widest = WIDTH * start.radius
+            progress.bandwidths = schedule(widest, start.radius, N_LABEL_BANDWIDTHS)
+
+    def _follow_modes(self, progress: Progress) -> None:
+        if self.bandwidth != "auto":
+            return
+        problem, record = progress.problem, progress.record
+        record.round_labelled()
+        labelled = record.labelled
+        assert labelled is not None
+        task = Labelled(
+            labelled.centers,
+            labelled.bandwidth,
+            problem.options.kernel,
+            None if isinstance(self.rows_per_mode, str) else self.rows_per_mode,
+            problem.count_per_weight,
         )
-        return False
+        done = record.states[record.n_labelled :]
+        states = follow_modes(problem.dataset, task, done)
+        self._add_states(progress, "modes", states, N_LEVELS - len(done))
 
+    def _n_finite_bandwidths(self, target: float | None) -> int:
+        if target is None:
+            return N_LABEL_BANDWIDTHS if self.reassign else 0
+        return super()._n_finite_bandwidths(target)
 
-class CallbackObserver(FitObserver):
-    """Runs the callbacks of scikit-learn: the tasks are K-means, the path, and their steps."""
-
-    def __init__(self, estimator: Any, problem: Problem, y: Any, n_stages: int) -> None:
-        self._estimator = estimator
-        self._problem = problem
-        self._arguments = {"estimator": estimator, "X": problem.X, "y": y}
-        self._fit: Any = begin_callbacks(estimator, n_stages)
-        self._fit.call_on_fit_task_begin(**self._arguments)
-        self._stage: Any = None
-        self._step: Any = None
-        self._step_name = ""
-
-    def begin_stage(self, name: str, n_steps: int, progress: Progress) -> None:
-        """Begin the task of a stage."""
-        self._stage = self._fit.subcontext(name, max_subtasks=n_steps)
-        self._stage.call_on_fit_task_begin(**self._arguments)
-        self._step_name = "restart" if name == "k-means" else "bandwidth"
-
-    def before_step(self) -> None:
-        """Begin the task of a step."""
-        self._step = self._stage.subcontext(self._step_name)
-        self._step.call_on_fit_task_begin(**self._arguments)
-
-    def after_restart(self, progress: Progress, run: State) -> bool:
-        """End the task of a restart."""
-        return self._end_step(run)
-
-    def after_bandwidth(self, progress: Progress) -> bool:
-        """End the task of a bandwidth."""
-        return self._end_step(progress.record.states[-1])
-
-    def _end_step(self, state: State) -> bool:
-        attributes = partial(self._estimator._attributes_at, state, self._problem)
-        return bool(
-            self._step.call_on_fit_task_end(**self._arguments, reconstruction_attributes=attributes)
-        )
-
-    def end_stage(self) -> None:
-        """End the task of the stage."""
-        self._stage.call_on_fit_task_end(**self._arguments)
-
-    def end_fit(self) -> None:
-        """End the task of the fit."""
-        self._fit.call_on_fit_task_end(**self._arguments, reconstruction_attributes={})
+    def _n_levels(self) -> int:
+        return N_LEVELS if self.bandwidth == "auto" else 0

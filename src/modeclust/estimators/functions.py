@@ -27,12 +27,12 @@ from modeclust.data.validation import (
 )
 from modeclust.estimators.kernel_density import KernelDensity, OpenKernelDensity
 from modeclust.estimators.mean_shift import MeanShift, Search, warn_not_converged
-from modeclust.estimators.parameters import CONSTRAINTS, COUNT
+from modeclust.estimators.parameters import CONSTRAINTS, COUNT, n_kmeans_runs
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.kernels import KERNELS
 from modeclust.mode_tree import ModeTree, TreeLevel
 from modeclust.path import Path
-from modeclust.solvers.bandwidth import N_SAMPLES, RULES, choose_bandwidth
+from modeclust.solvers.bandwidth import N_SAMPLES, RULES, average, choose_bandwidth
 from modeclust.solvers.kmeans import lower_inertia, restart_kmeans
 from modeclust.solvers.mean_shift import ModesAtBandwidth, merge_modes
 from modeclust.solvers.options import SolverOptions
@@ -46,7 +46,7 @@ def kmodes_path(
     bandwidths: Any,
     kernel: str = "gaussian",
     init: Any = "k-means++",
-    n_init: int = 10,
+    n_init: int | str = 10,
     path_iter: int = 10,
     max_iter: int = 300,
     mean_shift_iter: int = 1,
@@ -72,8 +72,8 @@ def kmodes_path(
         The kernel.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         The initial centers, as in `KModes`.
-    n_init : int, default=10
-        Number of K-means runs.
+    n_init : int or "auto", default=10
+        Number of K-means runs, as in `KModes`.
     path_iter : int, default=10
         Maximum number of iterations at each bandwidth but the last. One iteration is one assignment
         and `mean_shift_iter` mode steps.
@@ -119,11 +119,11 @@ def kmodes_path(
         checked, options, n_clusters=n_clusters, init=init, n_jobs=n_jobs, rng=rng
     ) as problem:
         bandwidths = problem.bandwidth_to_internal(bandwidths)
-        record = Record.begin(problem, n_clusters, store_labels, len(bandwidths))
-        seeds = problem.seeds(init, n_clusters, rng)
+        record = Record.begin(problem, store_labels, len(bandwidths))
+        seeds = problem.seeds(init, rng, improved=n_init == "auto")
         if np.isinf(bandwidths[0]):
             best = None
-            restarts = islice(seeds, n_init)
+            restarts = islice(seeds, n_kmeans_runs(n_init, init))
             for run in restart_kmeans(problem.dataset, restarts, max_iter=max_iter, tol=tol):
                 best = lower_inertia(best, run)
             assert best is not None
@@ -133,7 +133,7 @@ def kmodes_path(
             centers = next(seeds)
         for state in problem.follow_path(centers, bandwidths):
             record.add(state)
-        record.round_last()
+        record.round_labelled()
     record.warn()
     return record.path(names)
 
@@ -146,6 +146,7 @@ def estimate_bandwidth(
     local: Literal[False] = ...,
     n_samples: int = ...,
     *,
+    statistic: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -160,6 +161,7 @@ def estimate_bandwidth(
     *,
     local: Literal[True],
     n_samples: int = ...,
+    statistic: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -174,6 +176,7 @@ def estimate_bandwidth(
     local: bool = ...,
     n_samples: int = ...,
     *,
+    statistic: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -186,6 +189,7 @@ def estimate_bandwidth(
         "n_neighbors": [COUNT],
         "local": ["boolean"],
         "n_samples": [Interval(Integral, 2, None, closed="left")],
+        "statistic": [StrOptions({"mean", "median"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     },
@@ -198,13 +202,14 @@ def estimate_bandwidth(
     local: bool = False,
     n_samples: int = N_SAMPLES,
     *,
+    statistic: str = "mean",
     sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float | Doubles:
     """Estimate a bandwidth from the data.
 
-    - "knn": the mean distance of a row to its `n_neighbors`-th nearest other row.
+    - "knn": the mean, or median, distance of a row to its `n_neighbors`-th nearest other row.
     - "scott": s N^(-1/(D+4)), where s^2 is the variance averaged over the features.
     - "silverman": s (4 / ((D+2) N))^(1/(D+4)).
     - "likelihood": the bandwidth of the gaussian kernel density with the highest leave-one-out
@@ -222,10 +227,18 @@ def estimate_bandwidth(
         farthest of them.
     local : bool, default=False
         Whether to return one bandwidth for each row: the result of the rule times the distance of
-        the row to its neighbour, divided by the mean of these distances.
+        the row to its neighbour, divided by the mean, or median, of these distances.
     n_samples : int, default=5000
-        With more rows than this, "knn" averages over this many rows, drawn at random, each with its
-        neighbours among all rows. With `local`, neighbours are searched among this many rows.
+        With more rows than this, a random sample of this size is used. "knn" averages distances
+        in the sample, and corrects them by the exact distances of some of its rows, at least a
+        40th. With `local`, the scales of the rows come
+        from their neighbours in a sample.
+    statistic : {"mean", "median"}, default="mean"
+        How "knn" averages the distances of the rows. A few outliers far from all other rows
+        increase the mean as much as they are far: take the median if there may be any, as in
+        data that nobody has cleaned. Take the mean if thin regions should count: a region
+        with few of the rows hardly changes the median, however thin it is. The
+        other rules do not average distances: with them, "median" is an error.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. Integer weights are equivalent to repeated rows. Other weights only
         change the averages. Rows of weight 0 are left out.
@@ -248,8 +261,22 @@ def estimate_bandwidth(
     0.558
     >>> estimate_bandwidth(X, local=True).shape
     (150,)
+
+    Outliers hardly change the median:
+
+    >>> import numpy as np
+    >>> spoiled = np.concatenate([X, [[1000, 0, 0, 0], [0, 1000, 0, 0]]])
+    >>> round(estimate_bandwidth(spoiled), 3)
+    13.636
+    >>> [round(estimate_bandwidth(rows, statistic="median"), 3) for rows in (X, spoiled)]
+    [0.52, 0.52]
     """
     check_n_jobs(n_jobs)
+    if statistic == "median" and rule != "knn":
+        raise ValueError(
+            f"statistic='median' needs rule='knn', got rule={rule!r}, which does not average "
+            "distances; leave out `statistic`."
+        )
     X = check_rows(X, min_rows=2)
     weight = check_weights(sample_weight, X)
     rescaling = Rescaling.of(X)
@@ -261,9 +288,15 @@ def estimate_bandwidth(
             unit=rescaling.scale,
             n_neighbors=n_neighbors,
             n_samples=n_samples,
+            statistic=statistic,
             random_state=random_state,
         )
-    return bandwidth if scales is None else bandwidth * scales
+    if scales is None:
+        return bandwidth
+    if statistic == "median":  # the scales are relative to their mean
+        present = np.ones(len(scales)) if weight is None else weight
+        bandwidth /= average(scales, present, statistic)
+    return np.asarray(bandwidth * scales)
 
 
 @validate_params(

@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,27 +11,24 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
-    clone,
 )
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust._sklearn import StrOptions, fit_context, with_callbacks
-from modeclust.data.dask.chunks import as_array, map_rows
-from modeclust.data.dataset import Dataset, open_dataset
-from modeclust.data.memory import thread_count
+from modeclust.data.dask.chunks import as_array
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.reading import is_dask, working_dtype
-from modeclust.data.rescaling import Rescaling
+from modeclust.data.reading import is_dask
 from modeclust.data.validation import (
     check_rows,
     check_scales,
     check_store_labels,
     check_weights,
     original_rows,
-    rescaling_for_new,
 )
 from modeclust.estimators.checkpoint import Checkpoint
-from modeclust.estimators.parameters import CONSTRAINTS, COUNT, POSITIVE, BandwidthRule
+from modeclust.estimators.fit_path import BandwidthMixin
+from modeclust.estimators.new_rows import NewRowsMixin
+from modeclust.estimators.parameters import BANDWIDTH, CONSTRAINTS, COUNT, POSITIVE, ROWS_PER_MODE
 from modeclust.estimators.partial_fit import PartialFitMixin
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.redundancy import RedundancyMixin
@@ -41,10 +36,11 @@ from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin, check_path, is_square
 from modeclust.estimators.scaling import Scaling
+from modeclust.estimators.stability import StabilityMixin
+from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.solvers.bandwidth import choose_bandwidth
-from modeclust.solvers.kmodes import Centers, State, assign, inverse_square
+from modeclust.solvers.kmodes import State, assign, inverse_square
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.redundancy import density_ratios
 from modeclust.solvers.streaming import SufficientStatistics
@@ -54,6 +50,9 @@ class KModes(
     ReportMixin,
     PartialFitMixin,
     RedundancyMixin,
+    StabilityMixin,
+    BandwidthMixin,
+    NewRowsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,
@@ -68,36 +67,53 @@ class KModes(
 
     over assignments R and modes C, with sample weights q, local scales s (1 by default) and a
     kernel G. Each cluster has a kernel density of its own, and its mode is at a peak of that
-    density. The fit starts from the best of `n_init` K-means runs, which solve the same problem at
-    an infinite bandwidth, and lowers the bandwidth to the target. The results at all bandwidths are
-    stored in `path_`.
+    density. The fit starts from K-means, which solves the same problem at an infinite bandwidth,
+    and lowers the bandwidth step by step. The results at all bandwidths are stored in `path_`.
+
+    With ``bandwidth="auto"``, there are two stages, because no single bandwidth is good for both
+    labels and modes. The first finds the labels: a start that far outliers cannot spoil, then
+    K-modes down to the median distance of the rows to their centers. The second finds the modes:
+    labels are frozen, and each cluster gets a bandwidth of its own, at which its mode averages
+    `rows_per_mode` rows.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters K.
-    bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The target bandwidth, or a rule that estimates it from the data (`estimate_bandwidth`). The
-        result of a rule can be divided by a number: "knn/3" is a third of it. ``np.inf`` is plain
-        K-means.
+    bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
+        "auto" chooses all bandwidths from the data, as said above. A number is the target of the
+        algorithm of the paper, with one bandwidth for labels and modes; ``np.inf`` is plain
+        K-means. A rule estimates this number from the data (`estimate_bandwidth`). It can have a
+        factor: "knn/3" or "0.4*knn".
+    rows_per_mode : float or "auto", default="auto"
+        How many rows a mode averages, with ``bandwidth="auto"``. Fewer rows give modes with more
+        detail and more noise; ``np.inf`` gives means. "auto" is the larger of 10 and twice the
+        square root of the number of rows in the cluster, and at most 80% of them. A mode averages
+        more if the density of its cluster has no peak of so few rows.
+    reassign : bool, default=True
+        Whether rows get new labels along the path. False keeps the labels and centers of K-means,
+        and only moves the modes.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. "epanechnikov" and "biweight" are 0 beyond one bandwidth from the mode.
     adaptive : bool, default=False
         Whether each row gets its own local scale: the distance to its 10th nearest neighbour,
         divided by the mean of these distances.
     n_bandwidths : int, default=20
-        Number of bandwidths after K-means, including the target.
+        Number of bandwidths after K-means, including the target. Not used with
+        ``bandwidth="auto"``.
     start_bandwidth : float or "auto", default="auto"
-        The first of these bandwidths. "auto" starts where the centers of K-means hardly move.
+        The first of these bandwidths. "auto" starts where the centers of K-means hardly move. Not
+        used with ``bandwidth="auto"``.
     path_iter : int, default=10
         Maximum number of iterations at each intermediate bandwidth, and for each batch of
-        `partial_fit`.
+        `partial_fit`. With ``bandwidth="auto"``, intermediate bandwidths have at most 3.
     max_iter : int, default=300
         Maximum number of iterations at the target bandwidth, and of each K-means run.
     mean_shift_iter : int, default=1
         Number of mode steps between two assignments.
     tol : float, default=1e-4
         The fit has converged if no label changes and no mode moves by more than `tol` bandwidths.
+        With ``bandwidth="auto"``, labels may change, and centers move by 10 `tol` bandwidths.
         K-means runs stop by the rule of scikit-learn with the same `tol`.
     half_life : float, default=np.inf
         For `partial_fit`: the weight of a row is halved after this many more rows, or after rows
@@ -107,9 +123,11 @@ class KModes(
         A callable takes X, n_clusters and a random state, and returns such an array. If there are
         more than 4,096 rows, or 50 times `n_clusters` if that is more, seeds are drawn from a
         random sample of this many rows.
-    n_init : int, default=10
-        Number of K-means runs; the one with the lowest inertia starts the path. If `init` is an
-        array, there is one run.
+    n_init : int or "auto", default="auto"
+        Number of K-means runs; the one with the lowest inertia starts the path. "auto" makes three
+        runs on a sample of the rows, moves centers to where they lower the inertia, and makes one
+        run on all rows from there. If `init` is a function, "auto" calls it three times. If it is
+        an array, there is one run.
     random_state : int, RandomState instance or None, default=None
         Determines the seeds of K-means, and the rows that are sampled to estimate a bandwidth.
     n_jobs : int, default=None
@@ -130,12 +148,20 @@ class KModes(
 
     Attributes
     ----------
+    modes_ : ndarray of shape (n_clusters, n_features)
+        The mode of each cluster: its representative.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The modes.
+        The centers that determine the labels: the modes at `bandwidth_`. Equal to `modes_` unless
+        ``bandwidth="auto"`` or ``reassign=False``.
     labels_ : ndarray of shape (n_samples,)
-        The cluster of each row. For a Dask collection, a lazy Dask array.
+        The cluster of each row: its nearest center. For a Dask collection, a lazy Dask array.
     bandwidth_ : float
-        The bandwidth at the end of the path.
+        The bandwidth of the labels. With "auto", the median distance of the rows to their centers
+        at the start.
+    mode_bandwidths_ : ndarray of shape (n_clusters,)
+        The bandwidth of each mode.
+    rows_averaged_ : ndarray of shape (n_clusters,)
+        How many rows each mode averages: (sum w)^2 / sum w^2, with the weights w of the mode step.
     objective_ : float
         L divided by the sum of the weights, between 0 and 1.
     inertia_ : float
@@ -150,10 +176,10 @@ class KModes(
         positive weight.
     redundancy_ : csr_array of shape (n_clusters, n_clusters)
         For pairs of nearby modes: the lowest density of the rows of both clusters on the segment
-        between the modes, divided by the lower of the two peaks; see `redundant_clusters`. Empty at
-        an infinite bandwidth.
+        between the modes, divided by the lower of the two peaks; see `redundant_clusters`. Of more
+        than 200,000 rows, only every n-th counts. Empty at an infinite bandwidth.
     path_ : Path
-        Modes, sizes and objective at every bandwidth, starting with K-means.
+        Modes, sizes and objective at every bandwidth: K-means, then centers, then modes.
     n_steps_ : int
         Number of batches seen: 1 after `fit`, plus 1 for each `partial_fit`.
     n_samples_seen_ : int
@@ -178,7 +204,8 @@ class KModes(
 
     After `partial_fit`, the attributes that describe rows describe those of the last batch:
     `labels_`, `objective_`, `inertia_`, `counts_`, `exemplar_indices_` and `redundancy_`. `n_iter_`
-    is the number of iterations for this batch, and `path_` has one point.
+    is the number of iterations for this batch, and `path_` has one or two points. `modes_` keep the
+    bandwidths of the first batch, and `rows_averaged_` counts earlier rows too.
 
     References
     ----------
@@ -191,10 +218,10 @@ class KModes(
     >>> from modeclust import KModes
     >>> X = load_digits().data
     >>> model = KModes(n_clusters=10, random_state=0).fit(X)
-    >>> model.cluster_centers_.shape
+    >>> model.modes_.shape
     (10, 64)
-    >>> len(model.path_)
-    21
+    >>> len(model.path_)  # K-means, 8 bandwidths for labels, 8 levels of rows averaged
+    17
     """
 
     _saved_types = (Path, SufficientStatistics, Scaling)
@@ -203,13 +230,19 @@ class KModes(
         "redundancy_",
         "n_steps_",
         "n_samples_seen_",
+        "modes_",
+        "mode_bandwidths_",
+        "rows_averaged_",
         "_statistics",
+        "_mode_statistics",
         "_n_features_out",
     )
-    _needed_after_fit = ("n_clusters", "bandwidth", "kernel", "adaptive")
+    _needed_after_fit = ("n_clusters", "bandwidth", "reassign", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
-        "bandwidth": [POSITIVE, BandwidthRule()],
+        "bandwidth": BANDWIDTH,
+        "rows_per_mode": ROWS_PER_MODE,
+        "reassign": ["boolean"],
         "adaptive": ["boolean"],
         "n_bandwidths": [COUNT],
         "start_bandwidth": [POSITIVE, StrOptions({"auto"})],
@@ -223,7 +256,9 @@ class KModes(
         self,
         n_clusters: int = 8,
         *,
-        bandwidth: float | str = "knn",
+        bandwidth: float | str = "auto",
+        rows_per_mode: float | str = "auto",
+        reassign: bool = True,
         kernel: str = "gaussian",
         adaptive: bool = False,
         n_bandwidths: int = 20,
@@ -234,7 +269,7 @@ class KModes(
         tol: float = 1e-4,
         half_life: float = np.inf,
         init: Any = "k-means++",
-        n_init: int = 10,
+        n_init: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         store_labels: bool | str = "auto",
@@ -244,6 +279,8 @@ class KModes(
     ) -> None:
         self.n_clusters = n_clusters
         self.bandwidth = bandwidth
+        self.rows_per_mode = rows_per_mode
+        self.reassign = reassign
         self.kernel = kernel
         self.adaptive = adaptive
         self.n_bandwidths = n_bandwidths
@@ -293,7 +330,7 @@ class KModes(
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the nearest mode of each row.
+        """Return the cluster of each row: that of its nearest center.
 
         Parameters
         ----------
@@ -314,7 +351,7 @@ class KModes(
             return dataset.labels()
 
     def transform(self, X: Any) -> Any:
-        """Return the distance of each row to each mode.
+        """Return the distance of each row to each center.
 
         Parameters
         ----------
@@ -337,18 +374,18 @@ class KModes(
                     distances *= dataset.dtype.type(rescaling.scale)
         if np.isinf(distances.max()):
             raise ValueError(
-                "X must hold smaller numbers: the distances to the modes overflow its type."
+                "X must hold smaller numbers: the distances to the centers overflow its type."
             )
         return distances
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
     ) -> float:
-        """Return the objective of the modes on `X`, divided by the sum of the weights.
+        """Return the objective of the centers on `X`, divided by the sum of the weights.
 
-        It is the mean kernel value of the rows at their nearest modes, between 0 and 1. It grows
-        with the bandwidth, up to 1 at an infinite bandwidth, and with the number of modes. So it
-        cannot be used to choose either of them.
+        It is the mean kernel value of the rows at their nearest centers, at `bandwidth_`, between 0
+        and 1. It grows with the bandwidth, up to 1 at an infinite bandwidth, and with the number of
+        clusters. So it cannot be used to choose either of them.
 
         Parameters
         ----------
@@ -388,46 +425,33 @@ class KModes(
 
     def _solver_options(self, kernel: str) -> SolverOptions:
         return SolverOptions(
-            KERNELS[kernel], self.path_iter, self.max_iter, self.mean_shift_iter, self.tol
+            KERNELS[kernel],
+            self.path_iter,
+            self.max_iter,
+            self.mean_shift_iter,
+            self.tol,
+            self.reassign,
         )
-
-    def _set_bandwidth(
-        self, problem: Problem, rng: np.random.RandomState, checkpoint: Checkpoint | None
-    ) -> float:
-        self._check_internal_bandwidths(problem)
-        bandwidth, scales = self.bandwidth, None
-        if checkpoint is not None:
-            checkpoint.resume(problem)
-            bandwidth, scales = checkpoint.target or (bandwidth, scales)
-        if scales is None:
-            # A seed draws the same rows as in `estimate_bandwidth`; a generator draws other rows.
-            state = self.random_state if isinstance(self.random_state, Integral) else rng
-            bandwidth, scales = choose_bandwidth(
-                problem.dataset,
-                bandwidth,
-                local=self.adaptive,
-                unit=problem.rescaling.scale,
-                random_state=state,
-            )
-        if checkpoint is not None:
-            checkpoint.target = float(bandwidth), scales
-        self._check_start(bandwidth)
-        problem.set_scale(scales)
-        return float(problem.bandwidth_to_internal(bandwidth))
 
     def _fitted_attributes(self, record: Record) -> dict[str, Any]:
         attributes = super()._fitted_attributes(record)
-        problem, dataset, last = record.problem, record.problem.dataset, record.states[-1]
-        centers = attributes["cluster_centers_"]
+        problem, dataset, labelled = record.problem, record.problem.dataset, record.labelled
+        assert labelled is not None
+        centers, modes = attributes["cluster_centers_"], attributes["path_"][-1]
         lazy = not dataset.stores_labels
         labels = self._map_chunks(problem.X, "predict", centers) if lazy else dataset.labels()
+        last, separate = record.states[-1], record.n_labelled < len(record.states)
         return attributes | {
+            "modes_": modes.centers.copy(),
+            "mode_bandwidths_": modes.cluster_bandwidths.copy(),
+            "rows_averaged_": modes.rows_averaged.copy(),
             "labels_": labels,
-            "objective_": attributes["path_"].objectives[-1].item(),
-            "redundancy_": density_ratios(dataset, last, problem.options.kernel),
+            "objective_": labelled.objective,
+            "redundancy_": density_ratios(dataset, labelled, problem.options.kernel),
             "n_steps_": 1,
             "n_samples_seen_": dataset.n_rows,
-            "_statistics": problem.statistics(last),
+            "_statistics": problem.statistics(labelled),
+            "_mode_statistics": problem.statistics(last) if separate else None,
             "_n_features_out": len(centers),
         }
 
@@ -436,39 +460,10 @@ class KModes(
             del self.scaling_  # of the rows of an earlier fit
         super()._store(attributes)
 
-    def _attributes_at(self, state: State, problem: Problem) -> dict[str, Any]:
-        attributes = super()._attributes_at(state, problem)
-        return attributes | {"_n_features_out": len(state.centers)}
-
-    @contextmanager
-    def _open_new_data(
-        self, X: Any, sample_weight: Any = None, sample_scale: Any = None
-    ) -> Iterator[tuple[Dataset, Centers, Rescaling]]:
-        """Open a dataset of new rows; yield it with the internal modes and the rescaling."""
-        check_is_fitted(self)
-        X = check_rows(X, estimator=self, reset=False, chunked=True)
-        bandwidth = getattr(self, "bandwidth_", np.inf)
-        n_threads = thread_count(self.n_jobs)
-        rescaling = rescaling_for_new(X, self.cluster_centers_, bandwidth, n_threads)
-        with open_dataset(
-            X,
-            rescaling,
-            weight=check_weights(sample_weight, X),
-            scale=check_scales(sample_scale, X),
-            n_clusters=len(self.cluster_centers_),
-            n_threads=n_threads,
-        ) as dataset:
-            centers = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
-            yield dataset, centers, rescaling
-
-    def _map_chunks(self, array: Any, method: str, centers: npt.NDArray[Any]) -> Any:
-        """Return the results of a method for the chunks of a Dask array, as a lazy array."""
-        model = clone(self).set_params(n_jobs=1).set_output(transform="default")
-        model.cluster_centers_ = centers
-        model.n_features_in_ = self.n_features_in_
-        if method == "predict":
-            return map_rows(array, model.predict, np.dtype(np.int32))
-        return map_rows(array, model.transform, working_dtype(array.dtype), len(centers))
+    def _attributes_at(self, labelled: State, last: State, problem: Problem) -> dict[str, Any]:
+        attributes = super()._attributes_at(labelled, last, problem)
+        modes = problem.rescaling.to_original(last.centers).astype(problem.dataset.dtype)
+        return attributes | {"modes_": modes, "_n_features_out": len(modes)}
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
         """Return the first row among `indices` that does not match its label, or None.
@@ -489,10 +484,16 @@ class KModes(
             value = vars(self)[name]
             yield name, type(value) is int and value > 0, "an integer > 0"
         yield "_n_features_out", self._n_features_out == size, f"{size}"
-        statistics = self._statistics
-        is_right = isinstance(statistics, SufficientStatistics)
-        is_right = is_right and statistics.centers.shape == (size, width)
-        yield "_statistics", is_right, f"sums of {size} clusters in {width} features"
+        is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
+        yield "modes_", is_right, f"{size} modes in {width} features"
+        for name in ("mode_bandwidths_", "rows_averaged_"):
+            yield name, is_array(vars(self)[name], "f", size), f"{size} numbers"
+        for name in ("_statistics", "_mode_statistics"):
+            statistics = vars(self)[name]
+            is_right = isinstance(statistics, SufficientStatistics)
+            is_right = is_right and statistics.centers.shape == (size, width)
+            is_right |= statistics is None and name == "_mode_statistics"
+            yield name, is_right, f"sums of {size} clusters in {width} features"
         if hasattr(self, "scaling_"):
             is_right = isinstance(self.scaling_, Scaling) and len(self.scaling_.scale) == width
             yield "scaling_", is_right, f"means and scales > 0 of {width} features"

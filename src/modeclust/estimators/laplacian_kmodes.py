@@ -408,12 +408,12 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
             "_neighborhood": problem.neighborhood,
         }
 
-    def _attributes_at(self, state: State, problem: Problem) -> dict[str, Any]:
+    def _attributes_at(self, labelled: State, last: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
-        labels = problem.dataset.labels() if state.labels is None else state.labels
+        labels = problem.dataset.labels() if last.labels is None else last.labels
         return {
-            **super()._attributes_at(state, problem),
-            "assignments_": _memberships(state, labels),
+            **super()._attributes_at(labelled, last, problem),
+            "assignments_": _memberships(last, labels),
             # During K-means it is not known yet, and rows are assigned to the nearest center.
             "smoothing_": 0.0 if isinstance(problem.smoothing, str) else problem.smoothing,
             "_neighborhood": problem.neighborhood,

@@ -45,7 +45,7 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.exceptions import _warn_user
 from modeclust.solvers import mean_shift as solver
 from modeclust.solvers.bandwidth import choose_bandwidth
-from modeclust.solvers.kmeans import distinct_rows
+from modeclust.solvers.kmeans import check_distinct, distinct_rows
 from modeclust.solvers.mean_shift import Modes, ModesAtBandwidth, Points
 from modeclust.solvers.neighbors import nearest_rows
 
@@ -287,7 +287,8 @@ class MeanShift(
         internal = rescaling.to_internal(X)
         with MemoryDataset(internal, weight=weight, n_jobs=self.n_jobs) as dataset:
             if self.n_clusters is not None:
-                distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
+                pool = distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
+                check_distinct(pool, self.n_clusters)
             bandwidth, local = choose_bandwidth(
                 dataset,
                 self.bandwidth,

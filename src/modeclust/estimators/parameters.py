@@ -3,31 +3,35 @@
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from modeclust._sklearn import Interval, StrOptions
+from modeclust._sklearn import Interval, StrOptions, is_array_like
 from modeclust.kernels import KERNELS
 from modeclust.solvers.bandwidth import RULES, parse_rule
 
 
 class BandwidthRule(StrOptions):
-    """The names of the bandwidth rules, or one divided by a number, such as "knn/3"."""
+    """The names of the bandwidth rules, with a factor or a divisor: "0.4*knn", "knn/3"."""
 
     def __init__(self) -> None:
         super().__init__(set(RULES))
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Return whether `val` is a rule, or a rule divided by a number."""
+        """Return whether `val` is a rule, which may have a factor."""
         try:
             return isinstance(val, str) and bool(parse_rule(val))
         except ValueError:
             return False
 
     def __str__(self) -> str:
-        return f"{super().__str__()} or one of them divided by a number, such as 'knn/3'"
+        return f"{super().__str__()} or one of them with a factor, such as '0.4*knn' or 'knn/3'"
 
 
 POSITIVE = Interval(Real, 0, None, closed="right")  # infinity included
 FINITE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
+BANDWIDTH: list[Any] = [POSITIVE, StrOptions({"auto"}), BandwidthRule()]
+ROWS_PER_MODE: list[Any] = [Interval(Real, 1, None, closed="both"), StrOptions({"auto"})]
+# How often n_init="auto" calls a function that returns initial centers.
+N_CALLS = 3
 # Constraints of the parameters that estimators and functions share.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [COUNT],
@@ -37,11 +41,20 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "mean_shift_iter": [COUNT],
     "tol": [Interval(Real, 0, None, closed="left")],
     "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-    "n_init": [COUNT],
+    "n_init": [COUNT, StrOptions({"auto"})],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
     "store_labels": ["boolean", StrOptions({"auto"})],
 }
+
+
+def n_kmeans_runs(n_init: int | str, init: Any) -> int:
+    """Return the number of K-means runs over all rows."""
+    if is_array_like(init):
+        return 1
+    if n_init == "auto":
+        return N_CALLS if callable(init) else 1
+    return int(n_init)
 
 
 class FittedParametersMixin:

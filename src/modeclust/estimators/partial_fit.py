@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from modeclust._sklearn import available_if, fit_context, with_callbacks
-from modeclust.data.dataset import open_dataset
-from modeclust.data.memory import thread_count
+from modeclust.data.memory import open_dataset, thread_count
 from modeclust.data.reading import is_dask
 from modeclust.data.validation import (
     check_rows,
@@ -17,7 +19,7 @@ from modeclust.data.validation import (
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.fit_path import PathEstimator
 from modeclust.estimators.problem import Problem, Record
-from modeclust.solvers.streaming import SufficientStatistics, update
+from modeclust.solvers.streaming import SufficientStatistics, update, update_modes
 
 
 def _takes_batches(model: "PartialFitMixin") -> bool:
@@ -37,7 +39,9 @@ class PartialFitMixin(PathEstimator):
     half_life: float
     n_steps_: int
     n_samples_seen_: int
+    mode_bandwidths_: npt.NDArray[np.float64]
     _statistics: SufficientStatistics  # of all rows so far
+    _mode_statistics: SufficientStatistics | None  # the same at the modes, if they differ
 
     @available_if(_takes_batches)
     @with_callbacks
@@ -155,11 +159,14 @@ class PartialFitMixin(PathEstimator):
         n_threads = thread_count(self.n_jobs)
         rescaling = rescaling_for_new(X, self.cluster_centers_, self.bandwidth_, n_threads)
         n_clusters = len(self.cluster_centers_)
-        options = self._solver_options(self._fitted_with["kernel"])
+        # New rows have no labels to keep.
+        options = replace(self._solver_options(self._fitted_with["kernel"]), reassign=True)
         with open_dataset(
             X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters, n_threads=n_threads
         ) as dataset:
-            problem = Problem(X, dataset, rescaling, options, n_threads, mean_scale=unit)
+            problem = Problem(
+                X, dataset, rescaling, options, n_clusters, n_threads, mean_scale=unit
+            )
             state, statistics = update(
                 dataset,
                 replace(statistics, centers=rescaling.to_internal(statistics.centers)),
@@ -167,12 +174,24 @@ class PartialFitMixin(PathEstimator):
                 options,
                 half_life=self.half_life,
             )
-            record = Record.begin(problem, n_clusters, self.store_labels, 1)
+            record = Record.begin(problem, self.store_labels, 2)
             record.add(state)
+            record.round_labelled()
+            modes = self._mode_statistics
+            if modes is not None:
+                state, modes = update_modes(
+                    dataset,
+                    replace(modes, centers=rescaling.to_internal(modes.centers)),
+                    problem.bandwidth_to_internal(self.mode_bandwidths_),
+                    options,
+                    half_life=self.half_life,
+                )
+                record.add(state)
             attributes = self._fitted_attributes(record)
-        attributes["_statistics"] = replace(
-            statistics, centers=rescaling.to_original(statistics.centers)
-        )
+        for name, found in {"_statistics": statistics, "_mode_statistics": modes}.items():
+            if found is not None:
+                found = replace(found, centers=rescaling.to_original(found.centers))
+            attributes[name] = found
         attributes["n_steps_"] = self.n_steps_ + 1
         attributes["n_samples_seen_"] = self.n_samples_seen_ + X.shape[0]
         self._store(attributes)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from modeclust._sklearn import is_array_like
-from modeclust.data.dataset import Dataset, open_dataset
-from modeclust.data.memory import thread_count
+from modeclust.data.dataset import Dataset
+from modeclust.data.memory import open_dataset, thread_count
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.data.validation import (
@@ -33,6 +34,7 @@ from modeclust.solvers.kmodes import (
     follow_path,
 )
 from modeclust.solvers.options import SolverOptions
+from modeclust.solvers.robust_start import improved_seeds
 from modeclust.solvers.streaming import SufficientStatistics
 
 # By default, a path stores at most this many labels.
@@ -57,6 +59,7 @@ class Problem:
     dataset: Dataset
     rescaling: Rescaling
     options: SolverOptions
+    n_clusters: int
     n_threads: int = 1
     pool: Sample | None = None  # distinct rows, from which seeds are drawn
     mean_scale: float = 1.0  # of the user's local scales; the mean of the internal ones is 1
@@ -74,7 +77,7 @@ class Problem:
         rng: np.random.RandomState,
     ) -> Iterator[Self]:
         """Context manager that opens the dataset of checked rows for `n_clusters` clusters."""
-        X = checked.X
+        X, n_clusters = checked.X, int(n_clusters)
         check_n_jobs(n_jobs)
         check_cluster_count(n_clusters, X)
         if is_array_like(init):
@@ -85,7 +88,8 @@ class Problem:
             X, rescaling, weight=checked.weight, n_clusters=n_clusters, n_threads=n_threads
         ) as dataset:
             pool = distinct_rows(dataset, n_clusters, rng)
-            problem = cls(original_rows(X), dataset, rescaling, options, n_threads, pool)
+            X = original_rows(X)
+            problem = cls(X, dataset, rescaling, options, n_clusters, n_threads, pool)
             problem.set_scale(checked.scale)
             yield problem
 
@@ -103,36 +107,56 @@ class Problem:
         """Return internal bandwidths in the user's units."""
         return bandwidth / self.mean_scale * self.rescaling.scale
 
+    @property
+    def lacks_rows(self) -> bool:
+        """Whether there are fewer distinct rows than clusters."""
+        return self.pool is not None and len(self.pool.weight) < self.n_clusters
+
+    @cached_property
+    def count_per_weight(self) -> float:
+        """How many rows a sample weight of 1 stands for: 1 if all weights are integers."""
+        return self.dataset.n_counted / self.dataset.total_weight
+
     def statistics(self, state: State) -> SufficientStatistics:
         """Return the sufficient statistics of the rows at `state`, in the user's units."""
         if state.mass is None or state.reference is None:
             state = evaluate(self.dataset, state, state.centers, self.options.kernel)
+        mass, averaged = np.asarray(state.mass), np.asarray(state.rows_averaged)
         return SufficientStatistics(
             self.rescaling.to_original(state.centers),
-            np.asarray(state.mass),
+            mass,
+            mass * mass / np.where(averaged > 0, averaged, np.inf),
             np.asarray(state.reference),
             self.dataset.total_weight,
             self.mean_scale,
         )
 
-    def seeds(self, init: Any, n_clusters: int, rng: np.random.RandomState) -> Iterator[Centers]:
-        """Yield initial centers for any number of restarts; a given array only once."""
-        if is_array_like(init):
-            return iter([self._internal_seeds(init, n_clusters)])
-        if callable(init):
-            return self._seeds_by_call(init, n_clusters, rng)
-        assert self.pool is not None
-        return draw_seeds(self.pool, n_clusters, init, rng, self.n_threads)
+    def seeds(
+        self, init: Any, rng: np.random.RandomState, *, improved: bool = False
+    ) -> Iterator[Centers]:
+        """Yield initial centers for any number of restarts; a given array only once.
 
-    def _internal_seeds(self, init: Any, n_clusters: int) -> Centers:
-        centers = check_centers(init, n_clusters, self.dataset.n_features)
+        With `improved`, they are the best of a few runs on a sample of the rows.
+        """
+        if is_array_like(init):
+            return iter([self._internal_seeds(init)])
+        if callable(init):
+            return self._seeds_by_call(init, rng)
+        assert self.pool is not None
+        seeds = draw_seeds(self.pool, self.n_clusters, init, rng, self.n_threads)
+        if not improved or self.lacks_rows:
+            return seeds
+        return improved_seeds(self.pool, seeds, self.n_clusters, self.options, rng, self.n_threads)
+
+    def _internal_seeds(self, init: Any) -> Centers:
+        centers = check_centers(init, self.n_clusters, self.dataset.n_features)
         return np.asarray(self.rescaling.to_internal(centers), dtype=np.float64)
 
     def _seeds_by_call(
-        self, init: Callable[..., Any], n_clusters: int, rng: np.random.RandomState
+        self, init: Callable[..., Any], rng: np.random.RandomState
     ) -> Iterator[Centers]:
         while True:
-            yield self._internal_seeds(init(self.X, n_clusters, random_state=rng), n_clusters)
+            yield self._internal_seeds(init(self.X, self.n_clusters, random_state=rng))
 
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last one."""
@@ -148,21 +172,21 @@ class Record:
     centers: npt.NDArray[Any]  # (S, K, D), filled up to the number of states
     label_dtype: np.dtype[Any]
     states: list[State] = field(default_factory=list)  # all but the last without large fields
+    labelled: State | None = None  # the last state whose labels are those of its centers
+    n_labelled: int = 0  # the number of states up to that one
     labels: list[npt.NDArray[np.integer[Any]]] = field(default_factory=list)
 
     @classmethod
-    def begin(
-        cls, problem: Problem, n_clusters: int, store_labels: bool | str, length: int
-    ) -> "Record":
+    def begin(cls, problem: Problem, store_labels: bool | str, length: int) -> "Record":
         """Begin a record of `length` states; "auto" stores labels up to `MAX_LABELS`."""
         if store_labels == "auto":
             store_labels = length * problem.dataset.n_rows <= MAX_LABELS
-        shape = (length, n_clusters, problem.dataset.n_features)
+        shape = (length, problem.n_clusters, problem.dataset.n_features)
         return cls(
             problem,
             bool(store_labels) and problem.dataset.stores_labels,
             np.empty(shape, dtype=problem.dataset.dtype),
-            np.min_scalar_type(-n_clusters),
+            np.min_scalar_type(-problem.n_clusters),
         )
 
     def add(self, state: State) -> None:
@@ -172,7 +196,12 @@ class Record:
             self.states[-1] = last._replace(centers=NO_CENTERS, labels=None, memberships=None)
         self.centers[len(self.states)] = self.problem.rescaling.to_original(state.centers)
         self.states.append(state)
+        if state.stage < 2:
+            self.labelled, self.n_labelled = state, len(self.states)
         if self.store_labels:
+            if state.stage == 2 and self.labels:  # frozen labels
+                self.labels.append(self.labels[-1])
+                return
             labels = self.problem.dataset.labels() if state.labels is None else state.labels
             self.labels.append(labels.astype(self.label_dtype))
 
@@ -184,27 +213,39 @@ class Record:
     def restore(
         self, states: list[State], centers: npt.NDArray[Any], labels: npt.NDArray[Any] | None
     ) -> None:
-        """Restore the states of an earlier record, and assign the rows to the last centers."""
-        assign(self.problem.dataset, states[-1].centers)
+        """Restore the states of an earlier record, and assign the rows as they were."""
         self.states = states
         self.centers[: len(states)] = centers
         self.labels = [] if labels is None else list(labels)
+        self.n_labelled = sum(state.stage < 2 for state in states)
+        self.labelled = states[self.n_labelled - 1]
+        if states[-1].stage == 2:
+            internal = self.problem.rescaling.to_internal(self._rounded(self.n_labelled - 1))
+            self.labelled = self.labelled._replace(centers=internal)
+        assign(self.problem.dataset, self.labelled.centers)
 
-    def round_last(self) -> None:
+    def round_labelled(self) -> None:
         """Evaluate the last state again at its centers in the precision of the user's rows.
 
         This makes `labels_` equal to the result of `predict` for the same rows, and `objective_` to
-        the result of `score`. Soft clusterings are left as they are.
+        the result of `score`. Soft clusterings, and states with frozen labels, are left as they
+        are.
         """
         dataset, rescaling, last = self.problem.dataset, self.problem.rescaling, self.states[-1]
-        if (rescaling.is_identity and dataset.dtype == np.float64) or last.labels is not None:
+        is_exact = rescaling.is_identity and dataset.dtype == np.float64
+        if is_exact or last.labels is not None or last.stage == 2:
             return
-        rounded = rescaling.to_original(last.centers).astype(dataset.dtype).astype(np.float64)
+        rounded = self._rounded(len(self.states) - 1)
         centers = rescaling.to_internal(rounded)
         self.states[-1] = evaluate(dataset, last, centers, self.problem.options.kernel)
+        self.labelled = self.states[-1]
         self.centers[len(self.states) - 1] = rounded
         if self.store_labels:
             self.labels[-1][:] = dataset.labels()
+
+    def _rounded(self, index: int) -> Centers:
+        """Return the centers of a state in the precision of the user's rows, as float64."""
+        return np.asarray(self.centers[index], dtype=np.float64)
 
     def path(self, feature_names: Sequence[str] | None = None) -> Path:
         """Return the path in the user's units."""
@@ -221,13 +262,32 @@ class Record:
             inertias=inertias,
             counts=np.array([state.counts for state in states]),
             n_iter=np.array([state.n_iter for state in states]),
+            stage=np.array([state.stage for state in states]),
+            cluster_bandwidths=problem.bandwidth_to_original(self._cluster_bandwidths()),
+            rows_averaged=self._rows_averaged(),
             labels=np.array(self.labels) if self.store_labels else None,
             feature_names=feature_names,
         )
 
+    def _cluster_bandwidths(self) -> npt.NDArray[np.float64]:
+        """Return the bandwidth of each cluster at each state, (S, K)."""
+        bandwidths = np.empty(self.centers[: len(self.states), :, 0].shape)
+        for row, state in zip(bandwidths, self.states, strict=True):
+            own = state.cluster_bandwidths
+            row[:] = state.bandwidth if own is None else own
+        return bandwidths
+
+    def _rows_averaged(self) -> npt.NDArray[np.float64] | None:
+        """Return the rows averaged at each state; None for soft clusterings."""
+        if self.states[-1].rows_averaged is None:
+            return None
+        averaged = np.array([state.rows_averaged for state in self.states])
+        return averaged * self.problem.count_per_weight
+
     def warn(self, *, stopped: bool = False) -> None:
         """Warn about the path, once for each cause."""
-        last = self.states[-1]
+        last = self.labelled
+        assert last is not None
         bandwidth = self.problem.bandwidth_to_original(last.bandwidth)
         if not last.converged and not stopped:
             _warn_user(
@@ -238,7 +298,15 @@ class Record:
                 ConvergenceWarning,
             )
         empty = last.nearest < 0
-        if True in empty:
+        if self.problem.lacks_rows:
+            assert self.problem.pool is not None
+            _warn_user(
+                f"X has {len(self.problem.pool.weight)} distinct rows with a positive weight, "
+                f"fewer than n_clusters={self.problem.n_clusters}, so some clusters are empty "
+                "copies of others. Lower n_clusters.",
+                ConvergenceWarning,
+            )
+        elif True in empty:
             first = self._first(lambda state: np.any(state.nearest[empty] < 0))
             _warn_user(
                 f"Clusters {np.flatnonzero(empty).tolist()} lost all their rows by bandwidth "

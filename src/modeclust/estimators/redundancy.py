@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.data.validation import check_rows
 from modeclust.estimators.fit_path import PathEstimator
+from modeclust.estimators.observers import Progress
 from modeclust.estimators.problem import Record
 from modeclust.estimators.same_rows import check_same_rows
 from modeclust.solvers.redundancy import redundant_pairs, representatives
@@ -84,9 +85,9 @@ class RedundancyMixin(PathEstimator):
 
         Notes
         -----
-        `path_` of the new model has one point: it starts from the modes that were kept, without
-        K-means. Its `init` is an array of these modes. `fit` runs K-means from there first, so a
-        clone that is fitted to the same rows may find other clusters.
+        `path_` of the new model starts from the modes that were kept, without K-means. Its `init`
+        is an array of these modes. `fit` runs K-means from there first, so a clone that is fitted
+        to the same rows may find other clusters.
         """
         model, pairs = self, self.redundant_clusters(threshold)
         check_same_rows(self, check_rows(X, estimator=self, reset=False, chunked=True))
@@ -101,16 +102,19 @@ def refit(model: T, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, samp
     """Return a model with the clusters `kept`, fitted again at the bandwidth of `model`."""
     centers = model.cluster_centers_[kept].astype(np.float64)
     new: T = clone(model).set_params(**model._fitted_with)
-    new.n_clusters, new.init = len(kept), centers
-    new.bandwidth, new.start_bandwidth = model.bandwidth_, "auto"
+    new.n_clusters, new.init, new.start_bandwidth = len(kept), centers, "auto"
+    if new.bandwidth != "auto":
+        new.bandwidth = model.bandwidth_
     checked = new._check_input(X, sample_weight, sample_scale)
     rng = check_random_state(model.random_state)
     with new._open_problem(checked, rng) as problem:
-        target = new._set_bandwidth(problem, rng, None)
-        record = Record.begin(problem, len(kept), model.store_labels, 1)
+        new._set_bandwidth(problem, rng, None)
+        record = Record.begin(problem, model.store_labels, 1 + new._n_levels())
+        target = problem.bandwidth_to_internal(model.bandwidth_)
         start = problem.rescaling.to_internal(centers)
         for state in problem.follow_path(start, np.array([target])):
             record.add(state)
+        new._follow_modes(Progress(problem, record, target))
         new._store(new._fitted_attributes(record))
     record.warn()
     return new

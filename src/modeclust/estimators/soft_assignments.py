@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from modeclust import _core
+from modeclust.data.distance_pass import KernelValuePass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import Rescaling
-from modeclust.data.soft_pass import KernelValuePass
 from modeclust.estimators.saving import are_rows
 from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS

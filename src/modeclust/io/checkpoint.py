@@ -17,10 +17,11 @@ CHECKPOINT = Kind("checkpoint", "fit", "Remove it to start again.", CheckpointEr
 CLASS_NAME = "Checkpoint"
 # Fields of the states of a path, with their kinds: one number, or one for each cluster.
 NUMBERS = {"bandwidth": "f", "objective": "f", "inertia": "f", "residual": "f", "n_iter": "i"}
-NUMBERS |= {"converged": "b"}
+NUMBERS |= {"converged": "b", "stage": "i"}
 PER_CLUSTER = {"counts": "i", "nearest": "i", "unsupported": "b"}
+PER_CLUSTER |= {"rows_averaged": "f", "cluster_bandwidths": "f"}
 # Fields that are saved of the last state only.
-OF_LAST = ("centers", "labels", "memberships", "history", "mass", "reference")
+OF_LAST = ("centers", "labels", "memberships", "history", "mass", "reference", "frozen")
 
 
 class DamagedPartError(ValueError):
@@ -38,6 +39,7 @@ class SavedFit:
     target: tuple[float, Any] | None  # the bandwidth, and local scales if they were computed
     n_restarts: int
     bandwidths: Any  # after K-means; None before they are known
+    start: Any  # (K, D) centers where the path starts; None for those of K-means
     states: dict[str, Any]  # of the path; before it, of the best restart
     centers: Any  # (S, K, D) of the path
     labels: Any  # (S, N) of the path, if they are stored
@@ -58,10 +60,13 @@ class SavedFit:
         if labels is not None:
             _check("labels", is_array(labels, "iu", n_states, None))
             _check("labels", bool(((labels >= 0) & (labels < n_clusters)).all()))
+        start = self.start
+        is_start = start is None or (is_array(start, "f", None, None) and _are_finite(start))
+        _check("start", is_start)
         n_states = n_states or min(self.n_restarts, 1)
         _check("states", _are_states(self.states, n_states, n_clusters, n_features))
 
-    def check_sizes(self, n_rows: int, n_init: int, shape: tuple[int, ...]) -> None:
+    def check_sizes(self, n_rows: int, n_init: int, n_planned: int, shape: tuple[int, ...]) -> None:
         """Raise a `DamagedPartError` if the parts do not have the sizes of a fit."""
         n_states, (length, *shape_of_one) = len(self.centers), shape
         n_bandwidths = 0 if self.bandwidths is None else len(self.bandwidths)
@@ -69,7 +74,8 @@ class SavedFit:
         _check("target", scales is None or len(scales) == n_rows)
         _check("n_restarts", self.n_restarts <= n_init)
         _check("centers", n_states <= length and list(self.centers.shape[1:]) == shape_of_one)
-        _check("bandwidths", n_bandwidths == (length - 1 if n_states else 0))
+        _check("start", self.start is None or list(self.start.shape) == shape_of_one)
+        _check("bandwidths", n_bandwidths == (n_planned if n_states else 0))
         _check("labels", self.labels is None or self.labels.shape == (n_states, n_rows))
         _check("states", bool(np.all(self.states["nearest"] < n_rows)))
 
@@ -78,7 +84,11 @@ class SavedFit:
         """How far the fit has come."""
         if self.bandwidths is None:
             return f"{self.n_restarts} restarts done"
-        return f"{len(self.centers) - 1} of {len(self.bandwidths)} bandwidths done"
+        n_done = len(self.centers) - 1
+        n_bandwidths = len(self.bandwidths)
+        if n_done > n_bandwidths:
+            return f"all bandwidths and {n_done - n_bandwidths} levels of the modes done"
+        return f"{n_done} of {n_bandwidths} bandwidths done"
 
 
 def write_checkpoint(file: StrPath, fit: SavedFit) -> None:
@@ -159,12 +169,16 @@ def _are_states(packed: Any, n_states: int, n_clusters: int, n_features: int) ->
     if not all(is_array(packed[n], kind, n_states, n_clusters) for n, kind in PER_CLUSTER.items()):
         return False
     sums = [packed[name] for name in ("mass", "reference") if packed[name] is not None]
+    frozen = packed["frozen"]
     return (
         is_array(packed["centers"], "f", n_clusters, n_features)
         and _are_finite(packed["centers"])
         and bool((packed["bandwidth"] > 0).all() and np.isfinite(packed["objective"]).all())
         and bool((packed["inertia"] >= 0).all() and (packed["n_iter"] >= 0).all())
         and bool((packed["counts"] >= 0).all() and (packed["nearest"] >= -1).all())
+        and bool((packed["rows_averaged"] >= 0).all() and (packed["cluster_bandwidths"] > 0).all())
+        and bool(np.isin(packed["stage"], (0, 1, 2)).all())
+        and (frozen is None or is_array(frozen, "b", n_clusters))
         and bool(np.ptp(packed["counts"].sum(axis=1)) == 0)  # all have the same rows
         and packed["labels"] is packed["memberships"] is None
         and isinstance(packed["history"], tuple)

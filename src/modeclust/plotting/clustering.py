@@ -22,7 +22,7 @@ from modeclust.solvers.kmodes import assign
 
 
 class Clustering(NamedTuple):
-    """A clustering at one bandwidth, and the rows that the model was fitted on."""
+    """A clustering at one point of a path, and the rows that the model was fitted on."""
 
     X: Any
     labels: Labels  # (N,)
@@ -30,6 +30,8 @@ class Clustering(NamedTuple):
     bandwidth: float | None  # None if the model has no bandwidth
     step: int  # index on the path; 0 if there is no path
     feature_names: tuple[str, ...] | None
+    # (K,) how many rows each mode averages, if each has a bandwidth of its own
+    rows_averaged: Doubles | None = None
 
     @classmethod
     def of(
@@ -39,7 +41,11 @@ class Clustering(NamedTuple):
         bandwidth: float | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> "Clustering":
-        """Return the clustering at a bandwidth of the path; None is the result of the fit."""
+        """Return the clustering at the point of the path whose bandwidth is nearest.
+
+        If points have equal bandwidths, it is the first of them: the labels of ``bandwidth_`` come
+        before modes whose median bandwidth is the same. None is the result of the fit.
+        """
         check_is_fitted(model)
         if not (hasattr(model, "cluster_centers_") and hasattr(model, "labels_")):
             raise ValueError(
@@ -50,11 +56,14 @@ class Clustering(NamedTuple):
         check_same_rows(model, X)
         names = check_names(model, X.shape[1], feature_names)
         if bandwidth is None:
-            centers = model.cluster_centers_
+            centers = getattr(model, "modes_", model.cluster_centers_)
             dense = centers.toarray() if is_sparse(centers) else centers
-            last = len(model.path_) - 1 if hasattr(model, "path_") else 0
-            final_bandwidth = getattr(model, "bandwidth_", None)
-            return cls(X, model.labels_, dense.astype(np.float64), final_bandwidth, last, names)
+            end = model.bandwidth_ if hasattr(model, "bandwidth_") else None
+            last, averaged = 0, None
+            if hasattr(model, "path_"):
+                last, end = len(model.path_) - 1, float(model.path_.bandwidths[-1])
+                averaged = own_rows_averaged(model.path_, last)
+            return cls(X, model.labels_, dense.astype(np.float64), end, last, names, averaged)
         path = path_of(model)
         point = path.at(bandwidth)
         step = int(np.flatnonzero(path.bandwidths == point.bandwidth)[0])
@@ -65,7 +74,8 @@ class Clustering(NamedTuple):
                 "cannot be recomputed from its modes; fit it with store_labels=True."
             )
         labels = model.labels_ if is_last else labels_at(X, path, step)
-        return cls(X, labels, point.centers.astype(np.float64), point.bandwidth, step, names)
+        averaged, centers = own_rows_averaged(path, step), point.centers.astype(np.float64)
+        return cls(X, labels, centers, point.bandwidth, step, names, averaged)
 
 
 def path_of(model: Any) -> Path:
@@ -78,6 +88,67 @@ def path_of(model: Any) -> Path:
         )
     path: Path = model.path_
     return path
+
+
+def has_own_bandwidths(path: Path) -> npt.NDArray[np.bool_]:
+    """Return at which points of a path each cluster has a bandwidth of its own.
+
+    These points are told apart by the rows averaged: their `bandwidths` are medians, which may be
+    equal. With ``reassign=False`` and a number, labels are frozen too, but at one bandwidth.
+    """
+    frozen: npt.NDArray[np.bool_] = path.stage == 2
+    if path.rows_averaged is None:
+        return np.zeros_like(frozen)
+    differ = path.cluster_bandwidths[frozen] != path.bandwidths[frozen, None]
+    if np.any(path.stage == 1) or differ.any():
+        return frozen
+    frozen &= np.isinf(path.bandwidths)
+    return frozen
+
+
+def own_rows_averaged(path: Path, step: int) -> Doubles | None:
+    """Return how many rows each mode averages; None if they have one bandwidth."""
+    if path.rows_averaged is None or not has_own_bandwidths(path)[step]:
+        return None
+    averaged: Doubles = path.rows_averaged[step]
+    return averaged
+
+
+def density_bandwidths(path: Path, step: int) -> Doubles | None:
+    """Return the bandwidth at which the density of each cluster is shown; None for K-means.
+
+    An infinite bandwidth, whose density is constant, is replaced by the median of the others.
+    """
+    if path.stage[step] == 0 or np.isinf(path.bandwidths[step]):
+        return None
+    own = path.cluster_bandwidths[step]
+    bandwidths: Doubles = np.where(np.isfinite(own), own, path.bandwidths[step])
+    return bandwidths
+
+
+def labelled_step(stages: npt.NDArray[np.integer[Any]]) -> int:
+    """Return the step whose centers determine the labels at the last step.
+
+    It is the last one before the labels are frozen.
+    """
+    steps = np.flatnonzero(stages < 2)
+    return int(steps[-1]) if len(steps) else len(stages) - 1
+
+
+def row_range(rows_averaged: Doubles) -> str:
+    """Return the smallest and the largest number of rows averaged, without empty clusters.
+
+    >>> row_range(np.array([12.7, 24.1, 0.0]))
+    '13 to 24 rows'
+    """
+    rows = np.round(rows_averaged[rows_averaged > 0]).astype(int)
+    low, high = (int(rows.min()), int(rows.max())) if len(rows) else (0, 0)
+    return f"{low:,} to {high:,} rows" if low < high else count_rows(low)
+
+
+def count_rows(number: float) -> str:
+    """Return a rounded number of rows as text: "1 row" or "24 rows"."""
+    return f"{number:,.0f} row{'' if round(number) == 1 else 's'}"
 
 
 def labels_along(X: Any, path: Path) -> Labels:
@@ -93,7 +164,7 @@ def labels_at(X: Any, path: Path, step: int) -> Labels:
         stored: Labels = path.labels[step]
         return stored
     rescaling = Rescaling.of(X)
-    centers = path.centers[step].astype(np.float64)
+    centers = path.centers[labelled_step(path.stage[: step + 1])].astype(np.float64)
     with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
         assign(dataset, rescaling.to_internal(centers))
         return dataset.labels()

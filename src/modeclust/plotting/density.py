@@ -9,6 +9,8 @@ from modeclust import _core
 from modeclust.data.reading import Doubles
 from modeclust.kernels import KERNELS
 
+Bandwidth = float | Doubles  # of all clusters, or of each
+
 # Integral of G(u^2) over u.
 AREAS = {
     "gaussian": np.sqrt(2 * np.pi),
@@ -53,7 +55,8 @@ class KernelDensity(NamedTuple):
     """Kernel density of each cluster, for rows of one or two features.
 
     The density of a cluster at x is the sum of q G(|x - x_n|^2 / (bandwidth s)^2) over its rows
-    x_n, divided by the sum of all weights. The mode of the cluster maximises it.
+    x_n, divided by the sum of all weights. The mode of the cluster maximises it. A bandwidth is
+    one number, or one for each cluster.
     """
 
     X: Doubles  # (N, D)
@@ -70,10 +73,11 @@ class KernelDensity(NamedTuple):
         return cls(rows, weight, scale, kernel)
 
     def evaluate(
-        self, points: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
+        self, points: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: Bandwidth
     ) -> Doubles:
         """Return the density of each cluster at each point, of shape (n_clusters, n_points)."""
         labels = np.asarray(labels)
+        bandwidths = np.broadcast_to(bandwidth, n_clusters)
         points = np.ascontiguousarray(points, dtype=np.float64)
         values = np.zeros((n_clusters, len(points)))
         rng = np.random.default_rng(0)
@@ -85,18 +89,18 @@ class KernelDensity(NamedTuple):
                 weight_factor = len(own) / size
                 own = np.sort(rng.choice(own, size, replace=False))
             rows = _core.Rows(
-                self.X[own] / bandwidth,
+                self.X[own] / bandwidths[k],
                 weight=weight_factor * self.weight[own],
                 precision=self.scale[own] ** -2.0,
             )
             sums = _core.DensityRows(rows).shift_sums(
-                points / bandwidth, kernel=KERNELS[self.kernel], inverse_squared_bandwidth=1.0
+                points / bandwidths[k], kernel=KERNELS[self.kernel], inverse_squared_bandwidth=1.0
             )
             values[k] = sums.density
         return np.asarray(values / self.weight.sum())
 
     def on_plane(
-        self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
+        self, labels: npt.ArrayLike, centers: Doubles, bandwidth: Bandwidth
     ) -> tuple[list[Doubles], Doubles]:
         """Return the coordinates of a grid along both axes, and the density of each cluster on it.
 
@@ -105,7 +109,7 @@ class KernelDensity(NamedTuple):
         """
         extremes = np.vstack([self.X.min(axis=0), self.X.max(axis=0), *centers.reshape(-1, 2)])
         low, high = extremes.min(axis=0), extremes.max(axis=0)
-        margin = np.where(high > low, 0.06 * (high - low), 2 * bandwidth)
+        margin = np.where(high > low, 0.06 * (high - low), 2 * np.max(bandwidth))
         x, y = np.linspace(low - margin, high + margin, GRID_SIZE).T
         n_clusters = centers.shape[-2]
         if self.kernel == "gaussian":
@@ -115,38 +119,39 @@ class KernelDensity(NamedTuple):
         return [x, y], values.reshape(n_clusters, GRID_SIZE, GRID_SIZE)
 
     def _gaussian_on_grid(
-        self, x: Doubles, y: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
+        self, x: Doubles, y: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: Bandwidth
     ) -> Doubles:
         """Return densities on a grid by matrix products, since exp(-a - b) = exp(-a) exp(-b)."""
         labels = np.asarray(labels)
+        bandwidths = np.broadcast_to(bandwidth, n_clusters)
         values = np.zeros((n_clusters, len(y), len(x)))
         for k in range(n_clusters):
             own = np.flatnonzero(labels == k)
             for rows in np.split(own, range(BLOCK_ROWS, len(own), BLOCK_ROWS)):
-                widths = bandwidth * self.scale[rows]
+                widths = bandwidths[k] * self.scale[rows]
                 x_values = np.exp(-0.5 * ((x[:, None] - self.X[rows, 0]) / widths) ** 2)
                 y_values = np.exp(-0.5 * ((y[:, None] - self.X[rows, 1]) / widths) ** 2)
                 values[k] += (self.weight[rows] * y_values) @ x_values.T
         return np.asarray(values / self.weight.sum())
 
     def on_line(
-        self, labels: npt.ArrayLike, centers: Doubles, bandwidth: float
+        self, labels: npt.ArrayLike, centers: Doubles, bandwidth: Bandwidth
     ) -> tuple[list[Doubles], Doubles]:
         """Return coordinates, with the `centers` among them, and the density of each cluster.
 
         The area under the density of a cluster is the weight of the cluster.
         """
         low, high = histogram_limits(self.X[:, 0], centers)
-        n_points = int(np.clip(6 * (high - low) / bandwidth, 500, 5_000))
+        n_points = int(np.clip(6 * (high - low) / np.min(bandwidth), 500, 5_000))
         x = np.union1d(np.linspace(low, high, n_points), centers)
         return [x], self.with_area_of_weights(x, labels, centers.shape[-2], bandwidth)
 
     def with_area_of_weights(
-        self, x: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: float
+        self, x: Doubles, labels: npt.ArrayLike, n_clusters: int, bandwidth: Bandwidth
     ) -> Doubles:
         """Return the density of each cluster at `x`, scaled so that its area is its weight."""
         values = self.evaluate(x[:, None], labels, n_clusters, bandwidth)
-        row_areas = bandwidth * AREAS[self.kernel] * self.weight * self.scale
-        areas = np.bincount(labels, row_areas, n_clusters) / self.weight.sum()
+        row_areas = AREAS[self.kernel] * self.weight * self.scale
+        areas = bandwidth * np.bincount(labels, row_areas, n_clusters) / self.weight.sum()
         weights = np.bincount(labels, self.weight, n_clusters)
         return np.asarray(values * (weights / np.where(areas > 0, areas, 1))[:, None])

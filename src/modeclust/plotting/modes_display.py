@@ -11,7 +11,12 @@ import numpy as np
 from modeclust.data.reading import is_sparse
 from modeclust.data.validation import check_weights
 from modeclust.plotting.axes import divide, import_pyplot, open_axes
-from modeclust.plotting.clustering import Clustering, check_classes, check_image_shape
+from modeclust.plotting.clustering import (
+    Clustering,
+    check_classes,
+    check_image_shape,
+    row_range,
+)
 from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
 from modeclust.plotting.mode_panels import Classes, Cluster, Images, Profiles, Terms
 
@@ -44,7 +49,7 @@ class ModesDisplay:
     kind : {"images", "profiles", "terms"}
         How the modes are drawn.
     bandwidth : float, default=None
-        Bandwidth of the modes. None if the model has no bandwidth.
+        Bandwidth of the modes, infinite for K-means. None if the model has no bandwidth.
     classes : Classes, default=None
         Names of the classes, and the number of exemplars of each cluster in each class.
     image_shape : tuple of int, default=None
@@ -53,6 +58,8 @@ class ModesDisplay:
         Names of the features.
     n_terms : int, default=10
         Number of features listed as terms.
+    rows_averaged : ndarray of shape (n_shown,), default=None
+        How many rows each of these modes averages, if each cluster has a bandwidth of its own.
 
     Attributes
     ----------
@@ -100,6 +107,7 @@ class ModesDisplay:
     image_shape: Any = None
     feature_names: Sequence[str] | None = None
     n_terms: int = 10
+    rows_averaged: Any = None
 
     @classmethod
     def from_estimator(
@@ -129,8 +137,9 @@ class ModesDisplay:
         y : array-like of shape (n_samples,), default=None
             Class of each row.
         bandwidth : float, default=None
-            Bandwidth to plot; the nearest one on the path is used. ``np.inf`` plots K-means, and
-            None the end of the path.
+            Bandwidth to plot; the nearest one on the path is used, and the first of equal ones.
+            ``np.inf`` plots K-means, ``estimator.bandwidth_`` the centers that determine the
+            labels, and None the end of the path.
         n_exemplars : int, default=20
             Maximum number of exemplars of a cluster.
         image_shape : tuple of int, default=None
@@ -164,6 +173,7 @@ class ModesDisplay:
         y = None if y is None else check_classes(y, len(clustering.labels))
         candidates = without_zero_weights(clustering.labels, check_weights(sample_weight, X))
         nearest = nearest_in_cluster(X, candidates, clustering.centers, n_exemplars)[chosen]
+        averaged = clustering.rows_averaged
         kind = "images" if image_shape else "profiles"
         if kind == "profiles" and (is_sparse(X) or (names and n_features > MAX_PROFILE)):
             kind = "terms"
@@ -180,6 +190,7 @@ class ModesDisplay:
             image_shape=image_shape,
             feature_names=names,
             n_terms=n_terms,
+            rows_averaged=None if averaged is None else averaged[chosen],
         )
         return display.plot(ax, **kwargs)
 
@@ -221,8 +232,8 @@ class ModesDisplay:
         return self
 
     def _panels(self, cmap: Any) -> Images | Profiles | Terms:
-        is_mode = self.bandwidth is not None and np.isfinite(self.bandwidth)
-        center_name = "mode" if is_mode else "center"
+        is_finite = self.bandwidth is not None and np.isfinite(self.bandwidth)
+        center_name = "mode" if is_finite or self.rows_averaged is not None else "center"
         if self.kind == "images":
             # At least 1, since an image of width 0 cannot be drawn.
             n_exemplars = max(1, *(cluster.exemplars.shape[0] for cluster in self.clusters))
@@ -232,7 +243,9 @@ class ModesDisplay:
         return Profiles(center_name, self.feature_names)
 
     def _title(self) -> str:
-        if self.bandwidth is None:
+        if self.rows_averaged is not None:
+            title = f"Modes that average {row_range(self.rows_averaged)}"
+        elif self.bandwidth is None:
             title = "Cluster centers"
         elif np.isinf(self.bandwidth):
             title = "K-means centers"

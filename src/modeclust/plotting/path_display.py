@@ -13,9 +13,12 @@ from modeclust.plotting.axes import label_text, open_axes
 from modeclust.plotting.clustering import (
     Clustering,
     adaptive_scales,
+    density_bandwidths,
     fit_parameter,
+    labelled_step,
     labels_at,
     path_of,
+    row_range,
 )
 from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import (
@@ -28,7 +31,7 @@ from modeclust.plotting.palette import color, darker, halo, symbol
 from modeclust.plotting.projection import Projection
 
 # Diameters of the marks in points. They differ, so that all are visible at the same position.
-MODE_SIZE, MEAN_SIZE, EXEMPLAR_SIZE = 6.5, 13.5, 17
+MODE_SIZE, CENTER_SIZE, MEAN_SIZE, EXEMPLAR_SIZE = 6.5, 8, 13.5, 17
 MAX_NUMBERED = 20  # clusters whose modes are numbered
 MAX_ASPECT = 3  # a plane with a larger aspect ratio is not drawn to scale
 
@@ -45,6 +48,10 @@ class PathDisplay:
     Rows with one feature are drawn as a histogram, with black lines at the boundaries between
     clusters. The density of each cluster has the same area as its bars, so its height is the
     expected number of rows in a bin.
+
+    If labels are frozen while the modes move on, as with ``bandwidth="auto"``, the centers that
+    determine the labels are drawn as white diamonds. Boundaries are halfway between them, and each
+    density has the bandwidth of its cluster.
 
     It is recommended to use `from_estimator` to create a `PathDisplay`.
 
@@ -70,6 +77,10 @@ class PathDisplay:
         Weights of the rows, for a histogram.
     n_rows : int, default=None
         Number of rows in the data, if `points` is a sample of them.
+    stages : ndarray of shape (S,), default=None
+        Stage of each bandwidth, as in `Path`. By default, 0 where it is infinite, and otherwise 1.
+    rows_averaged : ndarray of shape (K,), default=None
+        How many rows each mode averages, if each cluster has a bandwidth of its own.
 
     Attributes
     ----------
@@ -83,8 +94,10 @@ class PathDisplay:
         K-means centers, if the path starts with K-means.
     exemplars_ : matplotlib PathCollection or None
         Rows nearest to the K-means centers; in the plane only.
+    centers_ : matplotlib PathCollection or None
+        Centers that determine the labels, if they are neither the K-means centers nor the modes.
     modes_ : matplotlib PathCollection or None
-        Modes, if the bandwidth is finite.
+        Modes; None for K-means.
     paths_ : list of matplotlib Line2D
         Path of each mode; in the plane only.
     densities_ : list of matplotlib artists
@@ -121,6 +134,8 @@ class PathDisplay:
     densities: Any = None
     weights: Doubles | None = None
     n_rows: int | None = None
+    stages: npt.NDArray[np.integer[Any]] | None = None
+    rows_averaged: Doubles | None = None
 
     @classmethod
     def from_estimator(
@@ -144,8 +159,9 @@ class PathDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Data that the model was fitted on.
         bandwidth : float, default=None
-            Bandwidth to plot; the nearest one on the path is used. ``np.inf`` plots K-means, and
-            None the end of the path.
+            Bandwidth to plot; the nearest one on the path is used, and the first of equal ones.
+            ``np.inf`` plots K-means, ``estimator.bandwidth_`` the centers that determine the
+            labels, and None the end of the path.
         feature_names : sequence of str, default=None
             Names of the features. By default, the names seen during fit.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -172,19 +188,19 @@ class PathDisplay:
         paths = np.stack([projection.transform(c) for c in path.centers[: clustering.step + 1]])
 
         exemplars = None
-        if np.isinf(path.bandwidths[0]):
+        if path.stage[0] == 0:
             candidates = without_zero_weights(labels_at(X, path, 0), weight)
             (nearest,) = nearest_in_cluster(X, candidates, path.centers[0], 1).T
             exemplars = np.where(nearest[:, None] >= 0, points[nearest], np.nan)
 
         grid = densities = None
-        bandwidth = float(path.bandwidths[clustering.step])
-        if projection.components is None and np.isfinite(bandwidth):
+        bandwidths = density_bandwidths(path, clustering.step)
+        if projection.components is None and bandwidths is not None:
             if scale is None:
                 scale = adaptive_scales(estimator, X, weight)
             density = KernelDensity.of(points, fit_parameter(estimator, "kernel"), weight, scale)
             evaluate = density.on_line if projection.n_axes == 1 else density.on_plane
-            grid, densities = evaluate(labels, paths[[0, -1]], bandwidth)
+            grid, densities = evaluate(labels, paths[[0, -1]], bandwidths)
 
         drawn: Any = slice(None)
         if projection.n_axes == 2 and len(points) > MAX_POINTS:
@@ -200,6 +216,8 @@ class PathDisplay:
             densities=densities,
             weights=None if weight is None else weight[drawn],
             n_rows=len(points),
+            stages=path.stage[: clustering.step + 1],
+            rows_averaged=clustering.rows_averaged,
         )
         return display.plot(ax, **kwargs)
 
@@ -237,6 +255,7 @@ class PathDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self.means_: Any = None
         self.exemplars_: Any = None
+        self.centers_: Any = None
         self.modes_: Any = None
         self.points_: list[Any] = []
         self.paths_: list[Any] = []
@@ -246,9 +265,7 @@ class PathDisplay:
             self._draw_line(edges)
         else:
             self._draw_plane(levels)
-        bandwidth = self.bandwidths[-1]
-        is_finite = np.isfinite(bandwidth)
-        ax.set_title(f"K-modes at bandwidth {bandwidth:.3g}" if is_finite else "K-means")
+        ax.set_title(self._title())
         ax.set_xlabel(label_text(self.axis_labels[0], 60))
         if legend:
             self._draw_legend(levels)
@@ -267,11 +284,15 @@ class PathDisplay:
             style = {"lw": 1.5, "path_effects": halo(3.5), "zorder": 4}
             for k in range(n_clusters):
                 self.paths_ += ax.plot(*self.paths[:, k].T, "k-", **style)
-        if np.isinf(self.bandwidths[0]):
+        stages = self._stages()
+        if stages[0] == 0:
             self._draw_means(self.paths[0])
             style = {"fc": "none", "ec": "black", "lw": 1.4, "path_effects": halo(3), "zorder": 5}
             self.exemplars_ = ax.scatter(*self.exemplars.T, s=EXEMPLAR_SIZE**2, **style)
-        if np.isfinite(self.bandwidths[-1]):
+        labelled = labelled_step(stages)
+        if 0 < stages[labelled] < stages[-1]:
+            self._draw_centers(self.paths[labelled])
+        if stages[-1] > 0:
             self._draw_modes(self.paths[-1])
         # The axes may be low, so the share of variance gets a line of its own.
         ax.set_ylabel(label_text(self.axis_labels[1], 60).replace(" (", "\n("))
@@ -318,12 +339,17 @@ class PathDisplay:
             for k, density in enumerate(self.densities * np.diff(edges).mean()):
                 mode_heights[k] = np.interp(modes[k], x, density)
                 self.densities_ += ax.plot(x, density, color=darker(color(k)), lw=1.4)
-        centers = np.unique(modes)
-        for x in (centers[1:] + centers[:-1]) / 2:
+        stages = self._stages()
+        labelled = labelled_step(stages)
+        centers = self.paths[labelled, :, 0]
+        ordered = np.unique(centers)
+        for x in (ordered[1:] + ordered[:-1]) / 2:
             self.boundaries_.append(ax.axvline(x, color="black", lw=1.2))
-        if np.isinf(self.bandwidths[0]):
+        if stages[0] == 0:
             self._draw_means(np.column_stack([means, np.zeros(n_clusters)]))
-        if np.isfinite(self.bandwidths[-1]):
+        if 0 < stages[labelled] < stages[-1]:
+            self._draw_centers(np.column_stack([centers, np.zeros(n_clusters)]))
+        if stages[-1] > 0:
             self._draw_modes(np.column_stack([modes, mode_heights]))
         ax.set_ylabel("rows per bin" if self.weights is None else "weight of the rows per bin")
         top = max(bottom.max(), *(curve.get_ydata().max() for curve in self.densities_), 0)
@@ -336,6 +362,10 @@ class PathDisplay:
         colors = [color(k) for k in range(len(points))]
         style = {"marker": "*", "edgecolors": "black", "clip_on": False, "zorder": 6}
         self.means_ = self.ax_.scatter(*points.T, s=MEAN_SIZE**2, c=colors, **style)
+
+    def _draw_centers(self, points: Doubles) -> None:
+        style = {"marker": "D", "c": "white", "edgecolors": "black", "clip_on": False, "zorder": 6}
+        self.centers_ = self.ax_.scatter(*points.T, s=CENTER_SIZE**2, **style)
 
     def _draw_modes(self, points: Doubles) -> None:
         colors = [color(k) for k in range(len(points))]
@@ -356,6 +386,7 @@ class PathDisplay:
         entries: list[tuple[Any, str, dict[str, Any]]] = [
             (self.means_, "K-means center", {"marker": "*", "ms": 11, **mark}),
             (self.exemplars_, "its nearest row", {"marker": "o", "ms": 10, **mark, "mfc": "none"}),
+            (self.centers_, "center of the labels", {"marker": "D", "ms": 7, **mark, "mfc": "w"}),
             (self.modes_, "mode", {"marker": "o", "ms": MODE_SIZE, "mew": 1.4, **mark}),
             (self.paths_, "path of the mode", {"color": "black", "lw": 1.5}),
             (self.densities_, density, {"color": "0.35", "lw": 1.1}),
@@ -377,6 +408,16 @@ class PathDisplay:
         box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
         style = {"ha": "right", "va": va, "transform": self.ax_.transAxes, "zorder": 8}
         self.ax_.text(0.99, y, text, fontsize="small", bbox=box, **style)
+
+    def _stages(self) -> npt.NDArray[np.integer[Any]]:
+        return np.isfinite(self.bandwidths).astype(int) if self.stages is None else self.stages
+
+    def _title(self) -> str:
+        if self._stages()[-1] == 0:
+            return "K-means"
+        if self.rows_averaged is not None:
+            return f"K-modes: modes average {row_range(self.rows_averaged)}"
+        return f"K-modes at bandwidth {self.bandwidths[-1]:.3g}"
 
     def _aspect(self) -> float | None:
         """Return the height of the plane divided by its width; None if it is not to scale."""

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from modeclust.path import Path
-from modeclust.plotting.clustering import adaptive_scales, fit_parameter
+from modeclust.plotting.clustering import adaptive_scales, density_bandwidths, fit_parameter
 from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import Indices, Labels
 from modeclust.plotting.projection import Projection
@@ -33,8 +33,8 @@ def summarize_histogram(
 ) -> dict[str, Any] | None:
     """Return the histogram and the density of each cluster at each bandwidth, for one feature.
 
-    Densities are evaluated on a grid. If the bandwidth is smaller than the spacing of the grid,
-    the spacing is used instead.
+    Each density has the bandwidth of its cluster. Densities are evaluated on a grid. If a
+    bandwidth is smaller than the spacing of the grid, the spacing is used instead.
     """
     if data.n_features != 1:
         return None
@@ -47,10 +47,10 @@ def summarize_histogram(
     bin_width, spacing = edges[1] - edges[0], grid[1] - grid[0]
     curves = [
         None
-        if np.isinf(bandwidth)
+        if (bandwidths := density_bandwidths(path, step)) is None
         else bin_width
-        * density.with_area_of_weights(grid, own, data.n_clusters, max(bandwidth, spacing))
-        for own, bandwidth in zip(labels, path.bandwidths, strict=True)
+        * density.with_area_of_weights(grid, own, data.n_clusters, np.maximum(bandwidths, spacing))
+        for step, own in enumerate(labels)
     ]
     counts = [
         [

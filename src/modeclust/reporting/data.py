@@ -149,8 +149,8 @@ class RowSample(NamedTuple):
         summary["is_sample"] = True
         summary["notes"].append(
             f"This page shows a sample of {len(row_numbers):,} of the {self.n_rows:,} rows. "
-            "Cluster sizes, modes and objectives are computed from all rows; nearest rows, mean "
-            "distances, classes and changed labels from the sample."
+            "Cluster sizes, modes, rows averaged and objectives are computed from all rows; "
+            "nearest rows, mean distances, classes and changed labels from the sample."
         )
         return summary
 

@@ -68,7 +68,7 @@ class Report:
             file.write(text.encode(errors="replace"))
 
     def __repr__(self) -> str:
-        return f"Report({self.summary['title']!r}, {len(self.summary['steps'])} bandwidths)"
+        return f"Report({self.summary['title']!r}, {len(self.summary['steps'])} steps)"
 
     def _repr_html_(self) -> str:
         # Sphinx indents lines and expands tabs. The security policy would then block the scripts,

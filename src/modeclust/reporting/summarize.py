@@ -8,7 +8,12 @@ import numpy as np
 
 from modeclust.data.reading import is_dask
 from modeclust.path import Path
-from modeclust.plotting.clustering import fit_parameter, labels_along
+from modeclust.plotting.clustering import (
+    fit_parameter,
+    has_own_bandwidths,
+    labelled_step,
+    labels_along,
+)
 from modeclust.plotting.density import MAX_BINS
 from modeclust.plotting.exemplars import Indices, Labels, lengths, sample_by_cluster
 from modeclust.reporting.charts import N_DENSITY_POINTS, summarize_histogram, summarize_map
@@ -101,34 +106,32 @@ def _model(model: Any) -> dict[str, Any]:
 def _limit_bandwidths(path: Path, data: ReportData) -> tuple[Path, int]:
     """Return the path with few enough bandwidths for a page, and how many were omitted.
 
-    The first and the last bandwidth are kept.
+    The first and the last bandwidth are kept, and the one at which labels are frozen.
     """
     n_steps = len(path)
     n_numbers = 2 * N_MODE_TERMS if data.pattern == "terms" else data.n_features
     if data.n_features == 1:
         n_numbers += N_DENSITY_POINTS + MAX_BINS
-    max_steps = max(2, MAX_CENTER_NUMBERS // (data.n_clusters * n_numbers))
+    ends = np.array([0, labelled_step(path.stage), n_steps - 1])
+    max_steps = max(len(np.unique(ends)), MAX_CENTER_NUMBERS // (data.n_clusters * n_numbers))
     if n_steps <= max_steps:
         return path, 0
-    kept = np.unique(np.linspace(0, n_steps - 1, max_steps).round().astype(int))
-    shorter = Path(
-        path.bandwidths[kept],
-        path.centers[kept],
-        path.objectives[kept],
-        path.inertias[kept],
-        path.counts[kept],
-        path.n_iter[kept],
-        None if path.labels is None else path.labels[kept],
-        path.feature_names,
-    )
-    return shorter, n_steps - len(kept)
+    kept = np.linspace(0, n_steps - 1, max_steps).round().astype(int)
+    if ends[1] not in kept:
+        inner = kept[1:-1]
+        inner[np.argmin(np.abs(inner - ends[1]))] = ends[1]
+    return path._take(kept), n_steps - len(kept)
 
 
 def _steps(path: Path, labels: Labels) -> list[dict[str, Any]]:
-    start = path.centers[0]
+    start, own = path.centers[0], has_own_bandwidths(path)
     return [
         {
+            "stage": point.stage,
             "bandwidth": finite_or_none(point.bandwidth),
+            # If each cluster has a bandwidth of its own, `bandwidth` is their median.
+            "own_bandwidths": bool(own[i]),
+            "rows_averaged": None if point.rows_averaged is None else point.rows_averaged.tolist(),
             "objective": point.objective,
             "inertia": finite_or_none(point.inertia),
             "n_iter": point.n_iter,

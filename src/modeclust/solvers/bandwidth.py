@@ -1,7 +1,8 @@
 """Rules that choose a bandwidth from the data, for every dataset."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -14,14 +15,25 @@ from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
 from modeclust.data.sample import Sample
 from modeclust.solvers.kmeans import mean_variance
-from modeclust.solvers.neighbors import nearest_rows, row_distances
+from modeclust.solvers.neighbors import nearest_dense_rows, nearest_rows, row_distances
 
 RULES = ("knn", "silverman", "scott", "likelihood")
-# Neighbour distances are averaged over at most this many rows. Their neighbours are searched among
-# all rows.
+# With more rows than this, a sample of them is used.
 N_SAMPLES = 5000
-# The result of a rule can be divided by a number between 1 / MAX_DIVISOR and MAX_DIVISOR.
-MAX_DIVISOR = 1e6
+# With more features than this, distances hardly differ, and a fifth of the sample is enough.
+MANY_FEATURES = 50
+# Neighbours are searched among all rows for at least one of so many rows of the sample, and for
+# more while this many numbers are read for each row of the sample.
+ROWS_PER_QUERY = 40
+NUMBERS_PER_ROW = 100_000
+# CSR rows are searched by threads if there are more pairs of rows and queries than this.
+MIN_PAIRS_FOR_THREADS = 2**24
+# The result of a rule can be multiplied or divided by a number up to this, and by its inverse.
+MAX_FACTOR = 1e6
+RULE = re.compile(
+    rf"((?P<factor>[^\s*/]+)\s*\*\s*)?(?P<name>{'|'.join(RULES)})"
+    r"(?(factor)|(\s*\*\s*(?P<factor_after>[^\s*/]+))?)(\s*/\s*(?P<divisor>[^\s*/]+))?"
+)
 # The leave-one-out likelihood compares all pairs of at most this many rows.
 LIKELIHOOD_ROWS = 2000
 # Rows at most this far apart count as equal. Internal coordinates are at most 1e12, so the squares
@@ -29,23 +41,36 @@ LIKELIHOOD_ROWS = 2000
 SAME_ROW = 1e-38
 
 
-def parse_rule(text: str) -> tuple[str, float]:
-    """Return the name of a rule, and the number to divide its result by.
+class Rule(NamedTuple):
+    """A rule, and the numbers by which its result is multiplied and divided."""
 
-    >>> parse_rule("knn"), parse_rule("knn/3")
-    (('knn', 1.0), ('knn', 3.0))
+    name: str
+    factor: float
+    divisor: float
+
+
+def parse_rule(text: str) -> Rule:
+    """Return the rule that a text such as "knn", "knn / 4" or "0.4*knn" stands for.
+
+    The factor can also follow the rule, as in "knn*0.4".
+
+    >>> parse_rule("0.4*knn")
+    Rule(name='knn', factor=0.4, divisor=1.0)
     """
-    name, slash, divisor = text.partition("/")
+    found = RULE.fullmatch(text.strip())
     try:
-        number = float(divisor) if slash else 1.0
+        factor = float(found["factor"] or found["factor_after"] or 1) if found else np.nan
+        divisor = float(found["divisor"] or 1) if found else np.nan
     except ValueError:
-        number = np.nan
-    if name not in RULES or not 1 / MAX_DIVISOR <= number <= MAX_DIVISOR:
+        factor = divisor = np.nan
+    least = 1 / MAX_FACTOR
+    if not (least <= factor <= MAX_FACTOR and least <= divisor <= MAX_FACTOR):
         raise ValueError(
-            f"a rule must be one of {', '.join(RULES)}, or one divided by a number, such as "
-            f"'knn/3', got {text!r}."
+            f"a rule must be one of {', '.join(RULES)}, or one multiplied or divided by a number, "
+            f"such as '0.4*knn' or 'knn/3', got {text!r}."
         )
-    return name, number
+    assert found is not None
+    return Rule(found["name"], factor, divisor)
 
 
 def choose_bandwidth(
@@ -56,6 +81,7 @@ def choose_bandwidth(
     unit: float = 1.0,
     n_neighbors: int = 10,
     n_samples: int = N_SAMPLES,
+    statistic: str = "mean",
     random_state: Any = None,
 ) -> tuple[float, Any]:
     """Return the bandwidth, given or chosen by a rule, and a column of local scales if `local`.
@@ -73,31 +99,82 @@ def choose_bandwidth(
         scales = dataset.from_present(local_scales(rows, n_neighbors, n_samples, rng))
     if not isinstance(bandwidth, str):
         return float(bandwidth), scales
-    rule, divisor = parse_rule(bandwidth)
+    rule, factor, divisor = parse_rule(bandwidth)
     found = 0.0
     if rule == "knn":
-        chosen = rows.draw(n_samples, rng)
-        distances = neighbor_distances(rows, chosen, n_neighbors)
-        found = float(np.average(distances, weights=rows.weights_at(chosen)))
+        found = neighbor_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
     elif rule == "likelihood":
         sample = rows.sample(min(n_samples, LIKELIHOOD_ROWS), rng)
         found = likelihood_bandwidth(sample, rows.n_present)
     else:
         found = normal_bandwidth(rows, rule)
     if not found > 0:  # each row has many copies, or all rows are equal
-        found = _distinct_bandwidth(rows, n_neighbors, n_samples, rng)
-    return found * unit / divisor, scales
+        found = _distinct_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
+    return found * unit * factor / divisor, scales
+
+
+def average(values: Doubles, weights: Doubles, statistic: str) -> float:
+    """Return the weighted mean or median; an integer weight is equivalent to repeating the value.
+
+    >>> average(np.array([1.0, 2.0, 9.0]), np.array([1.0, 2.0, 1.0]), "median")
+    2.0
+    """
+    if statistic == "mean":
+        return float(np.average(values, weights=weights))
+    order = np.argsort(values)
+    below = np.cumsum(weights[order])
+    # If half of the weight is below a value, up to rounding, the median is halfway to the next.
+    half = below[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12])
+    return float(values[order[np.searchsorted(below, half)]].mean())
+
+
+def neighbor_bandwidth(
+    dataset: Dataset,
+    n_neighbors: int,
+    n_samples: int,
+    statistic: str,
+    rng: np.random.RandomState,
+) -> float:
+    """Return the average distance of the rows to their `n_neighbors`-th nearest other row.
+
+    With more than `n_samples` rows, it is a ratio estimate from two samples. Neighbours in a sample
+    are fast to find, but farther than among all rows. How much farther, on average, is measured on
+    a few rows of the sample: average(sample) * average(few, all rows) / average(few, sample).
+    """
+    if dataset.n_present <= n_samples:
+        chosen = dataset.draw(n_samples, rng)
+        distances = neighbor_distances(dataset, chosen, n_neighbors)
+        return average(distances, dataset.weights_at(chosen), statistic)
+    affordable = NUMBERS_PER_ROW * n_samples // (dataset.n_present * dataset.n_features)
+    n_few = max(n_samples // ROWS_PER_QUERY, affordable, 2)
+    if dataset.n_features > MANY_FEATURES:
+        n_samples = max(n_samples // 5, 2)
+    chosen = dataset.draw(n_samples, rng)
+    few = np.sort(rng.permutation(len(chosen))[:n_few])
+    sample = dataset.take(chosen)
+    weight = sample.weight if dataset.weights_are_counts else None
+    with MemoryDataset(sample.X, weight=weight, n_jobs=1) as rows:
+        near = neighbor_distances(rows, np.arange(len(chosen)), n_neighbors)
+    exact = average(
+        neighbor_distances(dataset, chosen[few], n_neighbors), sample.weight[few], statistic
+    )
+    of_few = average(near[few], sample.weight[few], statistic)
+    return exact * average(near, sample.weight, statistic) / of_few if of_few > 0 else exact
 
 
 def _distinct_bandwidth(
-    dataset: Dataset, n_neighbors: int, n_samples: int, rng: np.random.RandomState
+    dataset: Dataset,
+    n_neighbors: int,
+    n_samples: int,
+    statistic: str,
+    rng: np.random.RandomState,
 ) -> float:
     """Return the result of "knn" for the distinct rows, or 1 if there is only one."""
     distinct = dataset.distinct()
     if len(distinct.weight) == 1:
         return 1.0
     with MemoryDataset(distinct.X) as rows:
-        return float(np.mean(neighbor_distances(rows, rows.draw(n_samples, rng), n_neighbors)))
+        return neighbor_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
 
 
 @dataclass
@@ -126,7 +203,13 @@ def _nearest_in(part: Part, queries: Any, n_wanted: int) -> NearestRows:
         nothing = np.empty((n_queries, 0))
         return NearestRows(nothing, nothing, nothing.astype(np.int64))
     n_found = min(n_wanted, len(part.indices))
-    distances, nearest = nearest_rows(part.X, queries, n_found, part.n_jobs)
+    if is_sparse(part.X):
+        # For few pairs, starting threads takes longer than the search.
+        n_pairs = part.X.shape[0] * sum(rows.shape[0] for rows in queries)
+        n_jobs = part.n_jobs if n_pairs > MIN_PAIRS_FOR_THREADS else 1
+        distances, nearest = nearest_rows(part.X, queries, n_found, n_jobs)
+    else:
+        distances, nearest = nearest_dense_rows(part.X, queries, n_found, part.n_jobs)
     return NearestRows(distances, part.counts[nearest], part.indices[nearest])
 
 

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -29,17 +30,21 @@ NO_SPREAD = 1e-12
 
 
 def distinct_rows(dataset: Dataset, n_clusters: int, rng: np.random.RandomState) -> Sample:
-    """Return distinct rows to draw seeds from; raise an error if there are too few."""
+    """Return distinct rows to draw seeds from: of a sample, or all if that has too few."""
     wanted = max(ROWS_FOR_SEEDS, ROWS_FOR_SEEDS_PER_CLUSTER * n_clusters)
     pool = dataset.sample(wanted, rng).distinct(in_place=True)
     if len(pool.weight) < n_clusters and wanted < dataset.n_rows:
         pool = dataset.distinct()
+    return pool
+
+
+def check_distinct(pool: Sample, n_clusters: int) -> None:
+    """Raise an error if there are fewer distinct rows than clusters."""
     if len(pool.weight) < n_clusters:
         raise ValueError(
             f"n_clusters={n_clusters} is more than the number of distinct rows of X with a "
             f"positive weight, {len(pool.weight)}; lower n_clusters."
         )
-    return pool
 
 
 def draw_seeds(
@@ -49,9 +54,14 @@ def draw_seeds(
     rng: np.random.RandomState,
     n_threads: int = 1,
 ) -> Iterator[Centers]:
-    """Yield initial centers for each restart, by "k-means++" or "random"."""
+    """Yield initial centers for each restart, by "k-means++" or "random".
+
+    If there are fewer distinct rows than clusters, some are there more than once.
+    """
     chances = pool.weight / pool.weight.sum()
     rows = core_rows(pool.X, n_threads=n_threads)
+    if len(chances) < n_clusters:
+        yield from repeat(np.resize(pool.dense(), (n_clusters, pool.X.shape[1])))
     while True:
         if init == "random":
             yield pool.dense(rng.choice(len(chances), n_clusters, replace=False, p=chances))
@@ -126,7 +136,7 @@ def solve_kmeans(dataset: Dataset, centers: Centers, *, max_iter: int, tolerance
     while n_iter < max_iter and not converged:
         sums, refilled = means.sums, False
         if 0.0 in sums.mass:
-            sums, refilled = _refill_empty(dataset, centers, sums), True
+            sums, refilled = _refill_empty(dataset, centers, sums)
         n_iter += 1
         # Labels that an earlier run left do not count in the first iteration.
         settled = n_iter > 1 and means.changed == 0 and not refilled
@@ -191,11 +201,16 @@ class RunningMeans:
         self._largest_mass = self.sums.mass.copy()
 
 
-def _refill_empty(dataset: Dataset, centers: Centers, sums: MeanSums) -> MeanSums:
-    """Return sums in which the rows farthest from their centers are moved to empty clusters."""
+def _refill_empty(dataset: Dataset, centers: Centers, sums: MeanSums) -> tuple[MeanSums, bool]:
+    """Return sums in which the rows farthest from their centers are moved to empty clusters.
+
+    Also return whether there are such rows: those that are at their centers stay.
+    """
     empty = np.flatnonzero(sums.mass == 0)
-    sums = copy.deepcopy(sums)
     farthest = dataset.run(FarthestPass(centers, len(empty)))
+    if not farthest.distances.max(initial=0.0) > 0:
+        return sums, False
+    sums = copy.deepcopy(sums)
     donors = dataset.labels_at(farthest.indices)
     points = dataset.take(farthest.indices).dense()
     for k, donor, x, weight in zip(empty, donors, points, farthest.weights, strict=False):
@@ -205,7 +220,7 @@ def _refill_empty(dataset: Dataset, centers: Centers, sums: MeanSums) -> MeanSum
         sums.totals[donor] -= weight * x
         if sums.mass[donor] <= 1e-9 * weight:  # a rounding error
             sums.mass[donor] = 0.0
-    return sums
+    return sums, True
 
 
 def mean_variance(dataset: Dataset) -> float:

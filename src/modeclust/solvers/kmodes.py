@@ -43,6 +43,11 @@ class State(NamedTuple):
     n_iter: int
     residual: float  # the longest mode step of the last iteration
     converged: bool
+    stage: int = 1  # 0 for K-means, 1 while labels change, 2 where they are frozen
+    # (K,) the rows that the last mode step averaged; None for soft clusterings
+    rows_averaged: npt.NDArray[np.float64] | None = None
+    cluster_bandwidths: npt.NDArray[np.float64] | None = None  # (K,); None if all are `bandwidth`
+    frozen: npt.NDArray[np.bool_] | None = None  # (K,) clusters whose modes stay; None if no one
     # Only for soft clusterings. The dataset keeps the labels of hard clusterings.
     labels: npt.NDArray[np.int32] | None = None
     memberships: npt.NDArray[np.float64] | None = None  # (N, K)
@@ -88,7 +93,7 @@ def follow_path(
             dataset, centers, float(bandwidth), options, sums, next_bandwidth
         )
         centers = state.centers
-        yield state
+        yield state if options.reassign else state._replace(stage=2)
 
 
 def solve(
@@ -120,30 +125,32 @@ def solve_on_path(
     objective at this one too. This saves one pass at each bandwidth. Its sums are returned: pass
     them as `initial_sums` at the next bandwidth.
     """
-    kernel, mean_shift_iter = options.kernel, options.mean_shift_iter
+    kernel, mean_shift_iter, reassign = options.kernel, options.mean_shift_iter, options.reassign
     max_iter = options.max_iter if next_bandwidth is None else options.path_iter
     n_iter, residual, converged = 0, np.inf, False
     scale = inverse_square(bandwidth)
     relaxation = Relaxation()
-    sums = initial_sums or dataset.run(ModePass(centers, kernel, scale))
+    sums = initial_sums or dataset.run(ModePass(centers, kernel, scale, reassign))
     while n_iter < max_iter:
         moved = sums.moved(centers)
         for _ in range(mean_shift_iter - 1):
             moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
         residual, _, settled = center_moves(centers, moved, options.tol * bandwidth, MOVE_ROUNDING)
-        converged = settled and sums.changed == 0
+        converged = settled and (sums.changed == 0 or not options.stable_labels)
         if converged:
             break
-        centers = relaxation.next(centers, moved) if mean_shift_iter == 1 else moved
+        is_slow = n_iter >= PLAIN_STEPS and mean_shift_iter == 1
+        centers = relaxation.next(centers, moved) if is_slow else moved
         if n_iter == max_iter and next_bandwidth is not None:
             next_scale = inverse_square(next_bandwidth)
-            pass_ = ModePass(centers, kernel, next_scale, inverse_squared_previous=scale)
+            pass_ = ModePass(centers, kernel, next_scale, reassign, inverse_squared_previous=scale)
+            rows_averaged = sums.rows_averaged()
             sums = dataset.run(pass_)
-            state = state_of(bandwidth, centers, sums, n_iter, residual, converged, True)
+            state = state_of(bandwidth, centers, sums, n_iter, residual, converged, rows_averaged)
             # Another pass at the next bandwidth would change no label.
             return state, replace(sums, changed=0)
-        sums = dataset.run(ModePass(centers, kernel, scale))
+        sums = dataset.run(ModePass(centers, kernel, scale, reassign))
     return state_of(bandwidth, centers, sums, n_iter, residual, converged), None
 
 
@@ -158,15 +165,11 @@ class Relaxation:
     """
 
     def __init__(self) -> None:
-        self._n_steps = 0
         self._previous_step: Centers | None = None
         self._factors: npt.NDArray[np.float64] | None = None
 
     def next(self, centers: Centers, moved: Centers) -> Centers:
         """Return the centers after a step to `moved`, or farther in the same direction."""
-        self._n_steps += 1
-        if self._n_steps < PLAIN_STEPS:
-            return moved
         step = moved - centers
         factors = np.ones(len(step))
         if self._previous_step is not None and self._factors is not None:
@@ -194,20 +197,22 @@ def schedule(start: float, target: float, n_bandwidths: int) -> npt.NDArray[np.f
     return np.geomspace(start, target, n_bandwidths) if n_bandwidths > 1 else np.array([target])
 
 
-def automatic_start(dataset: Dataset, means: State, kernel: int, target: float) -> float:
+def automatic_start(
+    dataset: Dataset, means: Centers, options: SolverOptions, target: float
+) -> float:
     """Return a bandwidth at which the centers of K-means hardly move.
 
     It is the first of r, sqrt(2) r, 2 r, ... at which one mode step moves each center to within
     r / 20 of the result of a K-means step, where r is the root mean square distance of the rows to
     their centers. It is at least twice the target.
     """
-    sums = assign(dataset, means.centers)
-    after_means_step = sums.moved(means.centers)
+    sums = dataset.run(ModePass(means, options.kernel, 0.0, options.reassign))
+    after_means_step = sums.moved(means)
     radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
     bandwidth = radius
     while bandwidth > 0:
-        pass_ = ModePass(means.centers, kernel, inverse_square(bandwidth), reassign=False)
-        moved = dataset.run(pass_).moved(means.centers)
+        pass_ = ModePass(means, options.kernel, inverse_square(bandwidth), reassign=False)
+        moved = dataset.run(pass_).moved(means)
         if largest_move(after_means_step, moved) <= SMALL_MOVE * radius:
             break
         bandwidth *= np.sqrt(2)
@@ -237,14 +242,18 @@ def state_of(
     n_iter: int,
     residual: float,
     converged: bool,
-    at_previous: bool = False,
+    at_previous: npt.NDArray[np.float64] | None = None,
 ) -> State:
-    """Return the state from the sums of a pass, at its own bandwidth or at the previous one."""
-    reached = sums.reached_at_previous if at_previous else sums.mass > 0
+    """Return the state from the sums of a pass, at its own bandwidth or at the previous one.
+
+    For the previous bandwidth, `at_previous` has the rows averaged there.
+    """
+    is_previous = at_previous is not None
+    reached = sums.reached_at_previous if is_previous else sums.mass > 0
     return State(
         bandwidth=bandwidth,
         centers=centers,
-        objective=sums.mean_objective(at_previous=at_previous),
+        objective=sums.mean_objective(at_previous=is_previous),
         inertia=sums.inertia,
         counts=sums.counts,
         nearest=sums.nearest,
@@ -252,6 +261,8 @@ def state_of(
         n_iter=n_iter,
         residual=residual,
         converged=converged,
-        mass=None if at_previous else sums.mass,
-        reference=None if at_previous else sums.reference,
+        stage=int(np.isfinite(bandwidth)),
+        rows_averaged=sums.rows_averaged() if at_previous is None else at_previous,
+        mass=None if is_previous else sums.mass,
+        reference=None if is_previous else sums.reference,
     )

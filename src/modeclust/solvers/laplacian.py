@@ -18,9 +18,10 @@ from scipy.sparse.linalg import eigsh
 
 from modeclust import _core
 from modeclust.data.dataset import Dataset
+from modeclust.data.distance_pass import KernelValuePass
 from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.reading import Doubles
-from modeclust.data.soft_pass import KernelValuePass, SoftPass
+from modeclust.data.soft_pass import SoftPass
 from modeclust.solvers.kmodes import Centers, State, inverse_square, largest_move
 from modeclust.solvers.options import SolverOptions
 

@@ -14,8 +14,9 @@ from scipy import sparse
 from sklearn.neighbors import KDTree, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
+from modeclust import _core
 from modeclust.data.memory import thread_count
-from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
+from modeclust.data.reading import Doubles, Indices, core_rows, is_sparse, read_rows, row_slices
 
 PROCESS = os.getpid()
 
@@ -56,6 +57,20 @@ def nearest_rows(
             search = neighbors.kneighbors
         distances, indices = zip(*map(search, queries), strict=True)
     return np.concatenate(distances).astype(np.float64), np.concatenate(indices)
+
+
+def nearest_dense_rows(X: Any, queries: Iterable[Any], n_neighbors: int, n_jobs: int) -> Found:
+    """Return the same as `nearest_rows` for a dense `X`, by comparing all rows with all queries.
+
+    This is faster for some hundred queries: there is no tree to build, and the core compares.
+    """
+    rows = core_rows(X, n_threads=n_jobs)
+    found = [
+        _core.nearest_rows(rows, np.ascontiguousarray(points, dtype=np.float64), n_neighbors)
+        for points in queries
+    ]
+    distances, indices = zip(*found, strict=True)
+    return np.concatenate(distances), np.concatenate(indices)
 
 
 def nearest_other_rows(X: Any, n_neighbors: int, n_jobs: int | None = None) -> Found:

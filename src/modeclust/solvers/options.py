@@ -15,3 +15,5 @@ class SolverOptions:
     max_iter: int = 300  # the same at the last bandwidth, and for each K-means run
     mean_shift_iter: int = 1
     tol: float = 1e-4
+    reassign: bool = True  # whether rows get new labels along the path
+    stable_labels: bool = True  # whether a fit goes on while labels change

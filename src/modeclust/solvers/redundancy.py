@@ -18,6 +18,10 @@ N_NEIGHBORS = 8
 MODES_AT_ONCE = 1024
 # Number of points along a segment, both ends included.
 N_POINTS = 17
+# If there are more rows than this, and than this many per cluster, only every n-th row counts, so
+# that about as many are left.
+MAX_ROWS = 100_000
+MAX_ROWS_PER_CLUSTER = 1_000
 
 
 @dataclass
@@ -40,6 +44,7 @@ class SegmentPass:
     fractions: npt.NDArray[np.float64]  # (G,) the points, from 0 (first) to 1 (second)
     kernel: int
     inverse_squared_bandwidth: float
+    step: int = 1  # only every `step`-th row counts
 
     def run(self, rows: _core.Rows) -> SegmentDensities:
         """Return the densities of some rows, by their current labels."""
@@ -52,6 +57,7 @@ class SegmentPass:
                 self.fractions,
                 kernel=self.kernel,
                 inverse_squared_bandwidth=self.inverse_squared_bandwidth,
+                step=self.step,
             )
         )
 
@@ -74,6 +80,7 @@ def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_ar
         np.linspace(0.0, 1.0, N_POINTS),
         kernel,
         inverse_square(state.bandwidth),
+        max(dataset.n_rows // max(MAX_ROWS, MAX_ROWS_PER_CLUSTER * n_clusters), 1),
     )
     densities = dataset.run(pass_).values
     peaks = np.minimum(densities[:, 0], densities[:, -1])

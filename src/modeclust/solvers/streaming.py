@@ -25,10 +25,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modeclust._core import center_moves
 from modeclust.data.dataset import Dataset
 from modeclust.data.mode_pass import ModePass, ModeSums
 from modeclust.io.model_file import is_array
-from modeclust.solvers.kmodes import Centers, State, inverse_square, restate, solve
+from modeclust.solvers.kmodes import Centers, State, inverse_square, restate, solve, state_of
 from modeclust.solvers.options import SolverOptions
 
 # The statistics of n rows are multiplied by (n / (n + m))^DISCOUNT when m rows follow. After n
@@ -46,19 +47,22 @@ class SufficientStatistics:
 
     centers: Centers  # (K, D) sum of weight x / mass; the center if the mass is 0
     mass: npt.NDArray[np.float64]  # (K,)
+    mass_squared: npt.NDArray[np.float64]  # (K,)
     reference: npt.NDArray[np.float64]  # (K,)
     weight: float  # sum of q of all rows, not discounted
     scale: float = 1.0  # the local scale that counts as 1 in these sums
 
     def __post_init__(self) -> None:
         centers, mass, reference = self.centers, self.mass, self.reference
+        squared = self.mass_squared
         numbers: list[Any] = [self.weight, self.scale]
         is_right = (
             is_array(centers, "f", None, None)
             and is_array(mass, "f", len(centers))
+            and is_array(squared, "f", len(centers))
             and is_array(reference, "f", len(centers))
-            and bool(np.isfinite(centers).all() and np.isfinite(mass).all())
-            and bool((mass >= 0).all() and (reference >= 0).all())
+            and bool(np.isfinite(centers).all() and np.isfinite(mass + squared).all())
+            and bool((mass >= 0).all() and (squared >= 0).all() and (reference >= 0).all())
             and all(isinstance(value, float) and 0 < value < np.inf for value in numbers)
         )
         if not is_right:
@@ -69,15 +73,37 @@ class SufficientStatistics:
     def discounted(self, weight: float, half_life: float) -> Self:
         """Return the statistics, discounted for a batch of this total weight."""
         by_length = (self.weight / (self.weight + weight)) ** DISCOUNT
-        mass = self.mass * min(by_length, 2.0 ** (-weight / half_life))
-        mass[mass < NEGLIGIBLE_MASS] = 0.0
-        return replace(self, mass=mass, reference=np.where(mass > 0, self.reference, np.inf))
+        factor = min(by_length, 2.0 ** (-weight / half_life))
+        kept = self.mass * factor >= NEGLIGIBLE_MASS
+        return replace(
+            self,
+            mass=np.where(kept, self.mass * factor, 0.0),
+            mass_squared=np.where(kept, self.mass_squared * factor, 0.0),
+            reference=np.where(kept, self.reference, np.inf),
+        )
+
+    def with_batch(self, discounted: ModeSums, batch: ModeSums, centers: Centers) -> Self:
+        """Return the statistics of all rows, with a batch whose sums were taken at `centers`."""
+        discounted.merge(batch)
+        return replace(
+            self,
+            centers=discounted.moved(centers),
+            mass=discounted.mass,
+            mass_squared=discounted.mass_squared,
+            reference=discounted.reference,
+            weight=self.weight + batch.weight,
+        )
+
+    def rows_averaged(self) -> npt.NDArray[np.float64]:
+        """Return how many rows the modes average; discounted rows count for less."""
+        return self.mass**2 / np.where(self.mass_squared > 0, self.mass_squared, np.inf)
 
     def sums(self, kernel: int) -> ModeSums:
         """Return the statistics as the sums of a pass."""
         sums = ModeSums.zeros(kernel, *self.centers.shape)
         sums.reference[:] = self.reference
         sums.mass[:] = self.mass
+        sums.mass_squared[:] = self.mass_squared
         sums.totals[:] = self.mass[:, None] * self.centers
         return sums
 
@@ -109,21 +135,46 @@ def update(
     There are at most `options.path_iter` iterations. Returns the state of a pass over the batch
     alone at the new centers, and the statistics with the batch included.
     """
-    weight, kernel = dataset.total_weight, options.kernel
-    sums = statistics.discounted(weight, half_life).sums(kernel)
+    sums = statistics.discounted(dataset.total_weight, half_life).sums(options.kernel)
     state = solve(
         DatasetWithStatistics(sums, dataset),
         statistics.centers,
         bandwidth,
         replace(options, max_iter=options.path_iter),
     )
-    batch = dataset.run(ModePass(state.centers, kernel, inverse_square(bandwidth)))
-    sums.merge(batch)
-    updated = replace(
-        statistics,
-        centers=sums.moved(state.centers),
-        mass=sums.mass,
-        reference=sums.reference,
-        weight=statistics.weight + weight,
-    )
+    batch = dataset.run(ModePass(state.centers, options.kernel, inverse_square(bandwidth)))
+    updated = statistics.with_batch(sums, batch, state.centers)
     return restate(state, state.centers, batch), updated
+
+
+def update_modes(
+    dataset: Dataset,
+    statistics: SufficientStatistics,
+    bandwidths: npt.NDArray[np.float64],
+    options: SolverOptions,
+    *,
+    half_life: float,
+) -> tuple[State, SufficientStatistics]:
+    """Move modes with bandwidths of their own (K,) to a batch of rows, which keep their labels.
+
+    There are at most `options.path_iter` mode steps. Returns as `update` does; the rows averaged
+    are those of all batches.
+    """
+    sums = statistics.discounted(dataset.total_weight, half_life).sums(options.kernel)
+    both, factors = DatasetWithStatistics(sums, dataset), 1.0 / (bandwidths * bandwidths)
+    modes, n_iter, residual, settled = statistics.centers, 0, np.inf, False
+    while n_iter < options.path_iter and not settled:
+        moved = both.run(
+            ModePass(modes, options.kernel, 1.0, False, cluster_factors=factors)
+        ).moved(modes)
+        residual, _, settled = center_moves(modes, moved, options.tol * float(bandwidths.min()))
+        modes, n_iter = moved, n_iter + 1
+    batch = dataset.run(ModePass(modes, options.kernel, 1.0, False, cluster_factors=factors))
+    updated = statistics.with_batch(sums, batch, modes)
+    state = state_of(float(np.median(bandwidths)), modes, batch, n_iter, residual, settled)
+    return (
+        state._replace(
+            stage=2, cluster_bandwidths=bandwidths, rows_averaged=updated.rows_averaged()
+        ),
+        updated,
+    )

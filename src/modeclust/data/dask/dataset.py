@@ -197,7 +197,9 @@ class DaskDataset:
 
     def distinct(self) -> Sample:
         """Return each distinct row once, with the total weight of its copies."""
-        tasks = (self.task(n, on_chunk.on_rows, MemoryDataset.distinct) for n in self.occupied)
+        counts = self._lengths if self.weight is None else self.weight.n_positive
+        present = np.flatnonzero(counts).tolist()
+        tasks = (self.task(n, on_chunk.on_rows, MemoryDataset.distinct) for n in present)
         return joined(computed(*tasks)).distinct()
 
     def present(self, n_gathered: int) -> "MemoryDataset | DaskDataset":

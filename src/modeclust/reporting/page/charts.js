@@ -105,7 +105,13 @@ function mapChart() {
   const modesAt = (step, axis) => centers[step].map((center) => center[axis]);
   const pathsTo = (step, axis) => clusters.flatMap((k) =>
     [...centers.slice(0, step + 1).map((modes) => modes[k][axis]), null]);
-  const startName = report.steps[0].bandwidth === null ? "K-means center" : "start of the path";
+  const startName = report.steps[0].stage === 0 ? "K-means center" : "start of the path";
+  // The centers that determine the labels, where they are neither the K-means centers nor the modes.
+  const labelCenters = (step, axis) => {
+    const labelled = labelledStep(step);
+    return labelled < step && report.steps[labelled].stage === 1 ? modesAt(labelled, axis) : [];
+  };
+  const hasLabelCenters = labelCenters(report.steps.length - 1, 0).length > 0;
   const drawRows = rowsLayer();
   const traces = (step) => {
     const ink = theme("--ink");
@@ -121,6 +127,11 @@ function mapChart() {
         marker: { symbol: "asterisk-open", size: 11, color: ink, line: { width: 2 } },
       },
       {
+        name: "center of the labels", x: labelCenters(step, 0), y: labelCenters(step, 1), mode: "markers", text: clusters.map(String),
+        hovertemplate: "center of the labels of cluster %{text}<extra></extra>", showlegend: hasLabelCenters,
+        marker: { symbol: "diamond", size: 9, color: theme("--panel"), line: { width: 2, color: ink } },
+      },
+      {
         name: "mode", x: modesAt(step, 0), y: modesAt(step, 1), mode: "markers+text", text: clusters.map(String),
         textfont: { size: 11, weight: 700, color: clusters.map((k) => textColor(color(k))) },
         hovertemplate: "mode of cluster %{text}<extra></extra>",
@@ -132,7 +143,8 @@ function mapChart() {
     axes: { xaxis: axisTitle(axes[0]), yaxis: axisTitle(axes[1]) }, dragmode: "zoom", legend,
   });
   const update = (step) => {
-    Plotly.restyle("map", { x: [pathsTo(step, 0), modesAt(step, 0)], y: [pathsTo(step, 1), modesAt(step, 1)] }, [1, 3]);
+    const at = (axis) => [pathsTo(step, axis), labelCenters(step, axis), modesAt(step, axis)];
+    Plotly.restyle("map", { x: at(0), y: at(1) }, [1, 3, 4]);
     drawRows(step);
   };
   const total = formatCount(report.n_rows);
@@ -158,9 +170,9 @@ function histogramChart() {
   const lines = (step) => {
     if (!showLines) return [];
     const nonEmpty = clusters.filter((k) => report.steps[step].counts[k] > 0);
-    const modes = nonEmpty.map((k) => modeAt(step, k)).sort((a, b) => a - b);
+    const centers = nonEmpty.map((k) => modeAt(labelledStep(step), k)).sort((a, b) => a - b);
     return [
-      ...modes.slice(1).map((x, i) => verticalLine((x + modes[i]) / 2, { color: theme("--ink"), width: 2 })),
+      ...centers.slice(1).map((x, i) => verticalLine((x + centers[i]) / 2, { color: theme("--ink"), width: 2 })),
       ...clusters.map((k) => verticalLine(modeAt(step, k), { color: color(k), width: 1.5, dash: "dot" })),
     ];
   };
@@ -190,18 +202,26 @@ function histogramChart() {
   };
 }
 
-/** Objective, cluster sizes and changed labels along the path, with a line at the current bandwidth. */
+/** Objective, cluster sizes, rows averaged and changed labels along the path, with a line at the current step. */
 function curvesChart() {
   const bandwidths = report.steps.map((step) => step.bandwidth);
   const finite = bandwidths.filter((bandwidth) => bandwidth !== null).map(Math.log10);
   const gap = finite.length > 1 ? (finite[0] - finite.at(-1)) / (finite.length - 1) : 1;
   // The bandwidth decreases to the right. K-means, which has an infinite bandwidth, is at the left end, after a gap.
-  const x = bandwidths.map((b) => (b === null ? -(finite[0] ?? 0) - 1.5 * gap : -Math.log10(b)));
-  const tickStep = Math.max(1, Math.ceil(finite.length / 6));
+  // Steps at which each cluster has a bandwidth of its own are evenly spaced: their medians may be equal.
+  const isEven = report.steps.some((step) => step.own_bandwidths);
+  const x = bandwidths.map((b, i) => (isEven ? i : b === null ? -(finite[0] ?? 0) - 1.5 * gap : -Math.log10(b)));
+  const lastLabelled = labelledStep(x.length - 1);
+  const tickStep = Math.max(1, Math.ceil((x.length - 1) / 6));
   const hasRoom = (i) => x[i] - x[0] > 0.12 * (x.at(-1) - x[0]);
-  const ticks = [...x.keys()].filter((i) => i === 0 || ((x.length - 1 - i) % tickStep === 0 && hasRoom(i)));
-  const text = [...x.keys()].map(stepName);
+  const evenTicks = [...x.keys()].filter((i) => i === 0 || i === lastLabelled ||
+    ((x.length - 1 - i) % tickStep === 0 && Math.min(i, Math.abs(i - lastLabelled)) >= 0.7 * tickStep));
+  const ticks = isEven ? evenTicks : [...x.keys()].filter((i) => i === 0 || ((x.length - 1 - i) % tickStep === 0 && hasRoom(i)));
+  const text = [...x.keys()].map(stepTitle);
   const valuesOf = (read) => report.steps.map(read);
+  const hasAveraged = report.steps[0].rows_averaged !== null;
+  const [top, upper, lower, bottom] = hasAveraged
+    ? [[0.79, 1], [0.52, 0.73], [0.25, 0.46], [0, 0.19]] : [[0.7, 1], [0.3, 0.64], [], [0, 0.24]];
   const traces = () => [
     {
       x, text, y: valuesOf((s) => s.objective), mode: "lines+markers", line: { color: theme("--ink"), width: 2 }, marker: { size: 4 },
@@ -215,15 +235,27 @@ function curvesChart() {
       x, text, y: valuesOf((s) => s.n_changed), yaxis: "y3", type: "bar", marker: { color: theme("--accent") }, textposition: "none",
       hovertemplate: "%{text}: %{y} labels changed<extra></extra>",
     },
+    ...(hasAveraged ? clusters : []).map((k) => ({
+      x, text, y: valuesOf((s) => s.rows_averaged[k] || null), yaxis: "y4", mode: "lines+markers", line: { color: color(k), width: 2 },
+      marker: { size: 5, symbol: symbol(k) }, hovertemplate: `%{text}: the mode of cluster ${k} averages %{y:,.1~f} rows<extra></extra>`,
+    })),
   ];
-  const currentLine = (step) => [verticalLine(x[step], { color: theme("--accent"), width: 2, dash: "dash" })];
+  const averagedAxis = () => {
+    const [low, high] = extent(valuesOf((s) => s.rows_averaged.filter((rows) => rows > 0)));
+    const tickvals = [...Array(16).keys()].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+    return { type: "log", range: [Math.log10(low / 1.5), Math.log10(1.1 * high)], tickvals, ticktext: tickvals.map(formatCount) };
+  };
+  const stageLines = () => x.slice(1).flatMap((right, i) =>
+    (report.steps[i].stage === report.steps[i + 1].stage ? [] : [verticalLine((x[i] + right) / 2, { color: theme("--ink"), width: 1, dash: "dot" })]));
+  const currentLine = (step) => [verticalLine(x[step], { color: theme("--accent"), width: 2, dash: "dash" }), ...stageLines()];
   const fixed = (text, domain) => ({ title: { text }, domain, fixedrange: true, rangemode: "tozero" });
   const layout = (step) => baseLayout({
     axes: {
-      xaxis: { title: { text: "bandwidth" }, tickvals: ticks.map((i) => x[i]), ticktext: ticks.map(stepName), fixedrange: true, anchor: "y3" },
-      yaxis: { ...fixed("objective", [0.7, 1]), rangemode: "normal" },
-      yaxis2: fixed("rows per cluster", [0.3, 0.64]),
-      yaxis3: fixed("changed labels", [0, 0.24]),
+      xaxis: { title: { text: isEven ? "bandwidth, then rows averaged (median)" : "bandwidth" }, tickvals: ticks.map((i) => x[i]), ticktext: ticks.map(stepName), fixedrange: true, anchor: "y3" },
+      yaxis: { ...fixed("objective", top), rangemode: "normal" },
+      yaxis2: fixed("rows per cluster", upper),
+      yaxis3: fixed("changed labels", bottom),
+      ...(hasAveraged ? { yaxis4: { ...fixed("rows averaged", lower), ...averagedAxis() } } : {}),
     },
     showlegend: false, dragmode: false, shapes: currentLine(step), margin: { l: 60, r: 15, t: 10, b: 45 },
   });

@@ -5,6 +5,9 @@ const nSteps = report.steps.length;
 const stepDelay = 450; // milliseconds between two steps of the animation
 let current = nSteps - 1;
 let playing = null; // the timer of the animation
+const isAuto = report.steps[nSteps - 1].own_bandwidths; // each mode has a bandwidth of its own
+const isFrozen = report.steps[nSteps - 1].stage === 2;
+const labelBandwidth = isFrozen ? "the bandwidth of the labels" : "the target bandwidth";
 
 const charts = [report.histogram ? histogramChart() : mapChart(), curvesChart()];
 const showPatterns = patternCards();
@@ -12,6 +15,8 @@ const showPatterns = patternCards();
 // Tooltips that explain words on the page.
 const glossary = {
   mode: "Representative of a cluster: a peak of the kernel density of its rows. At an infinite bandwidth it is the mean.",
+  center: "Point that determines the labels: a row belongs to the cluster with the nearest center.",
+  rowsAveraged: "How many rows the mode averages. Rows near the mode count fully, rows far away hardly: it is (sum w)² / sum w² with the kernel weights w.",
   exemplar: "The row of the cluster that is nearest to its mode.",
   bandwidth: "Width of the kernel. Rows that are many bandwidths away from a mode have little influence on it.",
   objective: "Mean kernel value of all rows at the mode of their cluster. It is 1 if every row is at its mode.",
@@ -21,27 +26,40 @@ const glossary = {
 /** Return text with a dotted underline and a tooltip. */
 const withTooltip = (text, tooltip) => element("span", { class: "term", title: tooltip }, text);
 
+/** Return what the header says about bandwidths. */
+function bandwidthFacts() {
+  const { bandwidth, bandwidth_rule: rule } = report.model;
+  const ruleNote = rule ? ` (rule “${rule}”)` : "";
+  if (report.steps[nSteps - 1].stage === 0) return ["K-means"];
+  if (!isFrozen) return [`target bandwidth ${format(bandwidth)}${ruleNote}`];
+  const labels = [withTooltip("labels", glossary.center), bandwidth === null ? " of K-means" : ` at bandwidth ${format(bandwidth)}`];
+  if (!isAuto) return [...labels, `, modes at bandwidth ${stepName(nSteps - 1)}${ruleNote}`];
+  const [fewest, , most] = rowsAveraged(nSteps - 1);
+  const rows = fewest < most ? `${formatCount(fewest)} to ${plural(most, "row")}` : plural(most, "row");
+  return ["auto: ", ...labels, ", modes ", withTooltip(`average ${rows}`, glossary.rowsAveraged)];
+}
+
 function showHeader() {
-  const { kernel, adaptive, bandwidth, bandwidth_rule: rule } = report.model;
-  const target = bandwidth === null ? "K-means" : `target bandwidth ${format(bandwidth)}${rule ? ` (rule “${rule}”)` : ""}`;
-  byId("facts").textContent = [
+  const { kernel, adaptive } = report.model;
+  const facts = [
     plural(report.n_rows, "row"), plural(report.n_features, "feature"), plural(report.n_clusters, "cluster"),
-    `${kernel} kernel`, ...(adaptive ? ["adaptive bandwidths"] : []), target,
-  ].join(", ");
+    `${kernel} kernel`, ...(adaptive ? ["adaptive bandwidths"] : []),
+  ];
+  byId("facts").replaceChildren(`${facts.join(", ")}, `, ...bandwidthFacts());
   byId("notes").replaceChildren(...report.notes.map((note) => element("li", {}, element("bdi", {}, note))));
   byId("first").textContent = stepName(0);
-  byId("last").textContent = nSteps > 1 ? `target ${stepName(nSteps - 1)}` : "";
+  byId("last").textContent = nSteps === 1 ? "" : isAuto ? stepTitle(nSteps - 1) : `target ${stepName(nSteps - 1)}`;
   byId("patterns-title").replaceChildren(withTooltip("Modes", glossary.mode), " and their nearest rows");
   byId("redundant-title").replaceChildren(withTooltip("Redundant", glossary.redundant), " pairs of clusters");
   document.body.dataset.pattern = report.pattern;
 }
 
 function showReadout(step) {
-  const { bandwidth, objective } = report.steps[step];
-  const name = bandwidth === null ? "K-means (bandwidth ∞)" : `bandwidth ${format(bandwidth)}`;
+  const { stage, objective, own_bandwidths: own } = report.steps[step];
+  const name = `${stepTitle(step)}${stage === 0 ? " (bandwidth ∞)" : own ? " (median)" : ""}`;
   const details = element("small", {}, `step ${step + 1} of ${nSteps}, `, withTooltip("objective", glossary.objective), ` ${format(objective)}`);
   byId("readout").replaceChildren(name, details);
-  byId("readout").title = glossary.bandwidth;
+  byId("readout").title = own ? glossary.rowsAveraged : glossary.bandwidth;
   byId("slider").value = step;
   byId("slider").setAttribute("aria-valuetext", name);
 }
@@ -57,16 +75,18 @@ function columns() {
     const [top, count] = report.top_classes[step][k];
     return element("bdi", {}, `${shorten(report.class_names[top])} (${formatPercent(count / rows(step, k))})`);
   };
-  const startName = report.steps[0].bandwidth === null ? "the K-means center" : "the start";
+  const startName = report.steps[0].stage === 0 ? "the K-means center" : "the start";
   return [
     ["cluster", (step, k) => chip(k)],
     ["rows", (step, k) => formatCount(rows(step, k))],
     ["share of rows", (step, k) => formatPercent(rows(step, k) / report.n_rows)],
+    ...(report.steps[0].rows_averaged === null ? [] :
+      [["rows averaged", (step, k) => formatCount(Math.round(report.steps[step].rows_averaged[k])), glossary.rowsAveraged]]),
     ["mean distance", (step, k) => format(report.mean_distances[step][k]), "Mean distance of the rows of the cluster to its mode."],
     [`distance from ${startName}`, (step, k) => format(report.steps[step].moved[k]), "How far the mode has moved along the path."],
     ["exemplar (row)", (step, k) => String(report.exemplars[step][k][0] ?? "–"), glossary.exemplar],
     ...(report.class_names ? [["most frequent class", topClass, "Class that most rows of the cluster have, and their share."]] : []),
-    ["redundant with", (step, k) => shorten(partners(k).join(", ") || "–", 24), `${glossary.redundant} This column is for the target bandwidth.`],
+    ["redundant with", (step, k) => shorten(partners(k).join(", ") || "–", 24), `${glossary.redundant} This column is for ${labelBandwidth}.`],
   ];
 }
 
@@ -83,13 +103,14 @@ function showRedundant() {
   const { pairs, threshold } = report.redundant;
   const n = (report.n_clusters * (report.n_clusters - 1)) / 2;
   const nListed = 12;
-  const rule = `In a redundant pair, the density of the rows on the line between the two modes never drops below ${formatPercent(threshold)} of the lower peak.`;
+  const ends = isFrozen ? "centers" : "modes";
+  const rule = `In a redundant pair, the density of the rows on the line between the two ${ends} never drops below ${formatPercent(threshold)} of the lower peak.`;
   const manyNote = pairs.length > report.n_clusters
     ? " If most pairs are redundant, the bandwidth is too large for separate peaks. It does not mean that there are too many clusters." : "";
   byId("redundant-caption").textContent =
-    report.model.bandwidth === null ? "K-means has no densities to compare." :
-    pairs.length === 0 ? "None. The density drops between every two modes." :
-    `At the target bandwidth: ${pairs.length} of ${plural(n, "pair")}. ${rule}${manyNote}` +
+    report.model.bandwidth === null ? (isFrozen ? "The labels are those of K-means, which has no densities to compare." : "K-means has no densities to compare.") :
+    pairs.length === 0 ? `None. The density drops between every two ${ends}.` :
+    `At ${labelBandwidth}: ${pairs.length} of ${plural(n, "pair")}. ${rule}${manyNote}` +
     (pairs.length > nListed ? ` The ${nListed} pairs with the smallest drop:` : "");
   byId("redundant").replaceChildren(...pairs.slice(0, nListed).map(({ clusters: [a, b], ratio }) =>
     element("li", {}, chip(a), chip(b), element("small", { title: "Lowest density between the modes, as a share of the lower peak." }, formatPercent(ratio)))));
@@ -142,11 +163,13 @@ function download(name, lines) {
 const fileName = (what) => `${what}-${stepName(current).replace(/[^\w.+-]/g, "")}.csv`;
 
 function downloadModes() {
-  const { counts } = report.steps[current];
+  const { counts, rows_averaged: averaged } = report.steps[current];
   const centers = report.centers[current];
+  const columns = averaged === null ? [["count", counts]] : [["count", counts], ["rows_averaged", averaged]];
   const lines = report.pattern === "terms"
     ? [["cluster", "feature", "value"], ...clusters.flatMap((k) => centers[k].map(([d, value]) => [k, featureName(d), value]))]
-    : [["cluster", "count", ...[...Array(report.n_features).keys()].map(featureName)], ...clusters.map((k) => [k, counts[k], ...centers[k]])];
+    : [["cluster", ...columns.map(([name]) => name), ...[...Array(report.n_features).keys()].map(featureName)],
+      ...clusters.map((k) => [k, ...columns.map(([, values]) => values[k]), ...centers[k]])];
   download(fileName("modes"), lines);
 }
 
@@ -156,8 +179,14 @@ function downloadLabels() {
   download(fileName("labels"), [["row", "label"], ...lines]);
 }
 
+function showCurvesCaption() {
+  const stages = " Dotted lines separate K-means, the bandwidths at which labels are found, and the modes of these labels, which average fewer and fewer rows.";
+  byId("curves-caption").textContent =
+    `The bandwidth decreases from left to right.${isAuto && report.model.bandwidth !== null ? stages : ""} Click on a point to show that step.`;
+}
+
 function showDownloadCaption() {
-  const sentences = ["At the bandwidth of the slider. Rows and clusters are numbered from 0."];
+  const sentences = ["At the step of the slider. Rows and clusters are numbered from 0."];
   if (report.pattern === "terms") sentences.push("Modes: the largest features of each mode.");
   if (report.labels.rows) sentences.push(`Labels: of the ${plural(report.labels.rows.length, "row")} on the map.`);
   byId("download-caption").textContent = sentences.join(" ");
@@ -178,6 +207,7 @@ function start() {
   showHeader();
   showRedundant();
   showDownloadCaption();
+  showCurvesCaption();
   byId("map-title").textContent = charts[0].title;
   byId("map-caption").textContent = charts[0].caption;
   byId("map").setAttribute("aria-label", charts[0].title);

@@ -33,8 +33,28 @@ const formatCount = (count) => count.toLocaleString("en");
 const formatPercent = (fraction) => `${(100 * fraction).toFixed(fraction < 0.1 ? 1 : 0)}%`;
 const plural = (count, noun) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 const featureName = (d) => (report.feature_names ? report.feature_names[d] : `x${d}`);
-const stepName = (step) =>
-  report.steps[step].bandwidth === null ? "K-means" : format(report.steps[step].bandwidth);
+
+/** Return the smallest, the median and the largest number of rows that a mode averages; empty clusters do not count. */
+function rowsAveraged(step) {
+  const rows = report.steps[step].rows_averaged.filter((value) => value > 0).sort((a, b) => a - b);
+  const median = (rows[(rows.length - 1) >> 1] + rows[rows.length >> 1]) / 2;
+  return rows.length ? [rows[0], median, rows.at(-1)].map(Math.round) : [0, 0, 0];
+}
+/** Return the name of a step on an axis: K-means, a bandwidth, or how many rows a mode averages. */
+function stepName(step) {
+  const { stage, bandwidth, own_bandwidths: own } = report.steps[step];
+  return stage === 0 ? "K-means" : own ? plural(rowsAveraged(step)[1], "row") : format(bandwidth);
+}
+/** Return the name of a step in a sentence. */
+function stepTitle(step) {
+  const { stage, own_bandwidths: own } = report.steps[step];
+  return stage === 0 ? "K-means" : own ? `modes of ${stepName(step)}` : `bandwidth ${stepName(step)}`;
+}
+/** Return the step whose centers determine the labels at a step: the last one before the labels are frozen. */
+function labelledStep(step) {
+  const labelled = report.steps.slice(0, step + 1).findLastIndex(({ stage }) => stage < 2);
+  return labelled < 0 ? step : labelled;
+}
 
 /** Escape text for Plotly, which reads some tags and entities. */
 const escapeText = (text) =>

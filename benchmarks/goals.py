@@ -1,0 +1,81 @@
+"""What the defaults should reach, and whether they do."""
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import NamedTuple
+
+from defaults_outliers import CLEAN, cases
+from defaults_quality import DEFAULT
+from defaults_time import BANDWIDTHS
+from laplacian import KMEANS
+from peers import OURS
+
+PURITY = {"digits": 0.99, "USPS": 0.86, "MNIST": 0.94, "COIL20": 0.92}
+LARGEST_LOSS = 0.02
+LARGEST_RATIO, LARGEST_SHARE = 1.5, 0.05
+
+
+class Goal(NamedTuple):
+    """A number that should be at least, or at most, some limit."""
+
+    what: str
+    data: str
+    measured: float
+    limit: float
+    at_most: bool = False
+
+    @property
+    def is_reached(self) -> bool:
+        if self.at_most:
+            return self.measured <= self.limit
+        return self.measured >= self.limit
+
+
+def goals(results) -> Iterator[Goal]:
+    """Yield all goals that have results."""
+    if part := results["defaults-quality"]:
+        yield from _of_quality(part)
+    if part := results["defaults-outliers"]:
+        yield from _of_outliers(part)
+    if part := results["defaults-time"]:
+        yield from _of_time(part)
+
+
+def _of_quality(part):
+    for known in part["sets"]:
+        if known["name"] in PURITY:
+            purity = known["contestants"][DEFAULT]["purity"]["mean"]
+            yield Goal("purity near modes", known["data"]["title"], purity, PURITY[known["name"]])
+    ours, theirs = (
+        fmean(known["contestants"][name]["adjusted_rand"]["mean"] for known in part["sets"])
+        for name in (DEFAULT, KMEANS)
+    )
+    yield Goal("adjusted Rand index, beside K-means", "mean of the sets", ours, theirs)
+    if battery := part.get("battery"):
+        ours, theirs = (battery["adjusted_rand"][name]["mean"] for name in (DEFAULT, KMEANS))
+        yield Goal("adjusted Rand index, beside K-means", "battery", ours, theirs)
+
+
+def _of_outliers(part):
+    own = [known["contestants"][DEFAULT] for known in part["sets"]]
+    clean = fmean(scores[CLEAN]["mean"] for scores in own)
+    for case in cases():
+        loss = clean - fmean(scores[case]["mean"] for scores in own)
+        yield Goal("loss by outliers", f"mean of the sets, {case}", loss, LARGEST_LOSS, True)
+    kept = [keeps for turns in part["far_cluster"].values() for keeps in turns[DEFAULT]]
+    yield Goal("far cluster of 12 rows kept", "3 x 300 rows", fmean(kept), 1.0)
+
+
+def _of_time(part):
+    for one in part["sets"]:
+        title = one["data"]["title"]
+        ratio = one["contestants"][OURS]["ratio"]["median"]
+        yield Goal("time of a default fit / KMeans", title, ratio, LARGEST_RATIO, True)
+    for one in part["sets"]:
+        inertia = one["inertia_ratio"]["mean"]
+        yield Goal("inertia of its K-means / KMeans", one["data"]["title"], inertia, 1.0, True)
+    for one in part["sets"]:
+        share = one["details"][f"{BANDWIDTHS} share"]["mean"]
+        yield Goal(
+            "share of the time for bandwidths", one["data"]["title"], share, LARGEST_SHARE, True
+        )

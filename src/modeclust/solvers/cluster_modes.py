@@ -1,0 +1,196 @@
+"""The modes of given clusters, each with a bandwidth of its own.
+
+One bandwidth for all clusters averages many rows in a dense cluster and almost none in a loose one.
+So the bandwidth of a cluster is set by the number of rows that its mode averages, (sum w)^2 / sum
+w^2 with the weights w of the mode step. This number is lowered level by level, and the mode is
+followed, while the labels stay as they are.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from modeclust._core import bandwidths_for_rows, center_moves
+from modeclust.data.dataset import Dataset
+from modeclust.data.distance_pass import LevelPass
+from modeclust.data.mode_pass import ModePass, ModeSums
+from modeclust.solvers.kmodes import SMALLEST_BANDWIDTH, Centers, State
+
+Doubles = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+# Modes are equally pure with 8 to 24 levels of 2 to 8 steps each.
+N_LEVELS = 8
+# The first level averages at most this share of the rows of a cluster.
+FIRST_SHARE = 0.8
+# By default, the last level averages this many times the square root of the number of rows, and at
+# least this many rows.
+ROOTS_AVERAGED = 2.0
+FEWEST_AVERAGED = 10.0
+# Mode steps at each level, and at the last one.
+LEVEL_STEPS, LAST_STEPS = 4, 24
+# A level ends when no mode moves farther than this share of the typical distance to a mode.
+SMALL_STEP = 1e-3
+# If a mode averages less than this share of the rows that it shall average in the end, it goes back
+# one level and stays there: the density has no peak in between.
+LEAST_AVERAGED = 0.5
+# By default, the mode of a smaller cluster is its mean.
+FEWEST_ROWS = 3
+
+
+class Labelled(NamedTuple):
+    """A clustering whose labels stay as they are: those of the last pass that assigned labels."""
+
+    centers: Centers  # the modes at `bandwidth`
+    bandwidth: float
+    kernel: int
+    rows_per_mode: float | None  # how many rows a mode shall average; None for the default
+    count_per_weight: float  # how many rows a sample weight of 1 stands for
+
+
+class Modes(NamedTuple):
+    """The modes at one level."""
+
+    centers: Centers
+    bandwidths: Doubles  # (K,)
+    frozen: Flags  # (K,) clusters whose modes stay where they are
+    sums: ModeSums  # of a pass at these modes and bandwidths
+    histogram: Doubles  # of the distances of the rows to these modes
+    n_iter: int = 0
+    residual: float = 0.0  # the longest of the last mode steps
+    settled: bool = True
+
+    def state(self, default: float) -> State:
+        """Return the modes as a state of a path.
+
+        Its bandwidth is the median of those of the clusters; `default` if all are infinite.
+        """
+        sums = self.sums
+        finite = sorted(self.bandwidths[np.isfinite(self.bandwidths)].tolist())
+        return State(
+            bandwidth=finite[len(finite) // 2] if finite else default,
+            centers=self.centers,
+            objective=sums.mean_objective(),
+            inertia=sums.inertia,
+            counts=sums.counts,
+            nearest=sums.nearest,
+            unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
+            n_iter=self.n_iter,
+            residual=self.residual,
+            converged=self.settled,
+            stage=2,
+            rows_averaged=sums.rows_averaged(),
+            cluster_bandwidths=self.bandwidths,
+            frozen=self.frozen,
+            mass=sums.mass,
+            reference=sums.reference,
+        )
+
+
+def rows_to_average(sizes: Doubles) -> Doubles:
+    """Return how many rows the mode of a cluster averages by default.
+
+    >>> rows_to_average(np.array([2.0, 10.0, 100.0, 10_000.0]))
+    array([  2.,   8.,  20., 200.])
+    """
+    enough = np.maximum(FEWEST_AVERAGED, ROOTS_AVERAGED * np.sqrt(sizes))
+    return np.where(sizes < FEWEST_ROWS, sizes, np.minimum(FIRST_SHARE * sizes, enough))
+
+
+def follow_modes(dataset: Dataset, labelled: Labelled, done: list[State]) -> Iterator[State]:
+    """Yield the modes at each level, from most of the rows of a cluster down to few.
+
+    `done` are the states of the levels that an interrupted fit has already reached.
+    """
+    levels = Levels(dataset, labelled)
+    modes = levels.resumed(done[-1]) if done else levels.start
+    for number in range(len(done), N_LEVELS):
+        wanted = levels.wanted(number)
+        bandwidths = levels.bandwidths_for(wanted, modes)
+        if number > 0:
+            bandwidths = np.minimum(bandwidths, modes.bandwidths)
+        if True in modes.frozen:
+            bandwidths = np.where(modes.frozen, modes.bandwidths, bandwidths)
+        found = levels.climb(modes, bandwidths, number == N_LEVELS - 1)
+        failed = ~modes.frozen & (found.sums.rows_averaged() < LEAST_AVERAGED * levels.last)
+        modes = levels.back(failed, modes, found) if True in failed else found
+        yield modes.state(labelled.bandwidth)
+
+
+class Levels:
+    """The levels of `follow_modes`: how many rows each mode averages."""
+
+    def __init__(self, dataset: Dataset, labelled: Labelled) -> None:
+        self._dataset = dataset
+        self._kernel = labelled.kernel
+        n_clusters = len(labelled.centers)
+        everything = dataset.run(self._step(labelled.centers, np.zeros(n_clusters)))
+        sizes = everything.rows_averaged()
+        # A typical squared distance to a mode.
+        self._unit = everything.inertia / everything.weight or 1.0
+        bandwidths = np.full(n_clusters, labelled.bandwidth)
+        self.start = self._at(labelled.centers, bandwidths, np.zeros(n_clusters, dtype=bool))
+        wanted = rows_to_average(sizes * labelled.count_per_weight)
+        if labelled.rows_per_mode is not None:
+            wanted = np.full(n_clusters, max(labelled.rows_per_mode, 1.0))
+        averaged = self.start.sums.rows_averaged()
+        self.last = np.minimum(wanted / labelled.count_per_weight, sizes)
+        self._first = np.maximum(np.minimum(FIRST_SHARE * sizes, averaged), self.last)
+        self._ratio = self.last / np.where(self._first > 0, self._first, 1.0)
+
+    def resumed(self, state: State) -> Modes:
+        """Return the modes that an interrupted fit has reached."""
+        bandwidths, frozen = state.cluster_bandwidths, state.frozen
+        assert bandwidths is not None
+        assert frozen is not None
+        return self._at(state.centers, bandwidths, frozen)
+
+    def wanted(self, number: int) -> Doubles:
+        """Return how many rows the modes shall average at a level, 0 for clusters without rows."""
+        return self._first * self._ratio ** (number / (N_LEVELS - 1))
+
+    def bandwidths_for(self, wanted: Doubles, modes: Modes) -> Doubles:
+        """Return the bandwidths at which the modes average the wanted numbers of rows."""
+        return bandwidths_for_rows(self._kernel, modes.histogram, self._unit, wanted)
+
+    def climb(self, modes: Modes, bandwidths: Doubles, is_last: bool) -> Modes:
+        """Return the modes after some mode steps at new bandwidths."""
+        centers, inverse = modes.centers, _inverse_squares(bandwidths)
+        tolerance = SMALL_STEP * self._unit**0.5
+        any_frozen = True in modes.frozen
+        max_steps = LAST_STEPS if is_last else LEVEL_STEPS
+        sums = self._dataset.run(self._step(centers, inverse))
+        for n_iter in range(1, max_steps + 1):
+            moved = sums.moved(centers)
+            if any_frozen:
+                moved[modes.frozen] = centers[modes.frozen]
+            residual, _, settled = center_moves(centers, moved, tolerance)
+            centers = moved
+            if settled or n_iter == max_steps:
+                break
+            sums = self._dataset.run(self._step(centers, inverse))
+        found = self._at(centers, bandwidths, modes.frozen)
+        return found._replace(n_iter=n_iter, residual=residual, settled=settled)
+
+    def back(self, failed: Flags, before: Modes, after: Modes) -> Modes:
+        """Return the modes after a level, but those before it in the clusters that failed."""
+        centers = np.where(failed[:, None], before.centers, after.centers)
+        bandwidths = np.where(failed, before.bandwidths, after.bandwidths)
+        found = self._at(centers, bandwidths, before.frozen | failed)
+        return found._replace(n_iter=after.n_iter, residual=after.residual, settled=after.settled)
+
+    def _at(self, centers: Centers, bandwidths: Doubles, frozen: Flags) -> Modes:
+        """Return modes at given bandwidths, with the sums of a pass there."""
+        pass_ = LevelPass(centers, self._kernel, _inverse_squares(bandwidths), self._unit)
+        found = self._dataset.run(pass_)
+        return Modes(centers, bandwidths, frozen, found.sums, found.histogram)
+
+    def _step(self, centers: Centers, inverse_squares: Doubles) -> ModePass:
+        return ModePass(centers, self._kernel, 1.0, False, None, inverse_squares)
+
+
+def _inverse_squares(bandwidths: Doubles) -> Doubles:
+    finite = np.maximum(bandwidths, SMALLEST_BANDWIDTH)
+    return 1.0 / (finite * finite)
