@@ -39,7 +39,7 @@ class ClusterModes(NamedTuple):
     bandwidths : ndarray of shape (K,)
         The bandwidth of each mode. Infinite if the mode is the mean.
     rows_averaged : ndarray of shape (K,)
-        How many rows each mode averages, as `KModes.rows_averaged_`.
+        How many rows each mode averages, as in the attribute `rows_averaged_` of `KModes`.
     counts : ndarray of shape (K,)
         Number of rows in each cluster.
     """
