@@ -58,6 +58,13 @@ def test_the_stages_of_the_path():
         assert_array_equal(path.counts[step], model.counts_)
 
 
+def test_the_kmeans_of_the_default_is_that_of_an_infinite_bandwidth():
+    X, _ = make_blobs(3000, 2, centers=12, cluster_std=3, random_state=0)
+    model, means = (KModes(12, bandwidth=b, random_state=0).fit(X) for b in ("auto", np.inf))
+    assert_array_equal(model.path_.centers[0], means.cluster_centers_)
+    assert model.path_.n_iter[0] == means.n_iter_
+
+
 def test_the_bandwidth_is_about_the_median_distance_to_the_centers():
     model = KModes(3, random_state=0).fit(IRIS)
     own = cdist(IRIS, model.cluster_centers_).min(axis=1)

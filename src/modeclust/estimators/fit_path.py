@@ -321,12 +321,6 @@ class BandwidthMixin(PathEstimator):
             checkpoint.target = float(bandwidth), scales
         problem.set_scale(scales)
         if is_auto:
-            problem.options = replace(
-                problem.options,
-                path_iter=min(self.path_iter, LABEL_ITER),
-                tol=LABEL_TOL * self.tol,
-                stable_labels=False,
-            )
             return None
         self._check_start(bandwidth)
         return float(problem.bandwidth_to_internal(bandwidth))
@@ -342,6 +336,17 @@ class BandwidthMixin(PathEstimator):
             progress.start = start.centers
             widest = WIDTH * start.radius
             progress.bandwidths = schedule(widest, start.radius, N_LABEL_BANDWIDTHS)
+
+    def _follow_path(self, progress: Progress) -> None:
+        if progress.target is None:
+            problem = progress.problem
+            problem.options = replace(
+                problem.options,
+                path_iter=min(self.path_iter, LABEL_ITER),
+                tol=LABEL_TOL * self.tol,
+                stable_labels=False,
+            )
+        super()._follow_path(progress)
 
     def _follow_modes(self, progress: Progress) -> None:
         if self.bandwidth != "auto":
