@@ -176,8 +176,9 @@ class KModes(
         positive weight.
     redundancy_ : csr_array of shape (n_clusters, n_clusters)
         For pairs of nearby modes: the lowest density of the rows of both clusters on the segment
-        between the modes, divided by the lower of the two peaks; see `redundant_clusters`. Of more
-        than 200,000 rows, only every n-th counts. Empty at an infinite bandwidth.
+        between the modes, divided by the lower of the two peaks; see `redundant_clusters`. Of
+        200,000 rows or more, and 2,000 for each cluster, only every n-th counts. Empty at an
+        infinite bandwidth.
     path_ : Path
         Modes, sizes and objective at every bandwidth: K-means, then centers, then modes.
     n_steps_ : int
