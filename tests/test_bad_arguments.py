@@ -504,6 +504,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "smoothing": by_rule("smoothing", -1.0, np.nan, np.inf, 1e-200, 1e300, "much", None),
         "n_neighbors": [
             *count("n_neighbors"),
+            *by_rule("n_neighbors", "few", None),
             bad(10, "n_neighbors=10 must be less than .* n_samples=10; lower n_neighbors"),
         ],
         "affinity": [
@@ -520,6 +521,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(1e200 * W, "affinity must be between 1e-100 and 1e.100 .* got 1e.200"),
         ],
         "affinity_bandwidth": positive("affinity_bandwidth", np.inf),
+        "rows_per_mode": ROWS_PER_MODE,
         "bandwidth": positive("bandwidth", "magic", *NO_RULES, np.inf, None),
         "start_bandwidth": [*START_BANDWIDTH, *by_rule("start_bandwidth", np.inf, None)],
         "n_bandwidths": count("n_bandwidths"),

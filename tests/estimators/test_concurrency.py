@@ -140,7 +140,7 @@ X = load_digits().data
 endless = [
     KModes(10, n_init=1, n_bandwidths=10**4, bandwidth=1e-3, random_state=0),
     KModes(10, n_init=10**9, random_state=0),
-    LaplacianKModes(10, n_init=10**9, random_state=0),
+    LaplacianKModes(10, init="k-means++", n_init=10**9, random_state=0),
     MeanShift(bandwidth=10.0, tol=1e-300, max_iter=10**9),
 ]
 KModes(10, n_init=1, n_bandwidths=2).fit(X)

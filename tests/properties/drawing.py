@@ -353,13 +353,16 @@ def _affinities(rows, _):
 
 LAPLACIAN = {
     **PATHS,
+    "init": st.one_of(st.just("linkage"), PATHS["init"]),
     "bandwidth": BANDWIDTH,
+    "rows_per_mode": st.sampled_from(["auto", 1, 3.5, np.inf]),
     "start_bandwidth": START,
     "n_bandwidths": st.integers(1, 4),
     "smoothing": st.sampled_from(["auto", 0, 0.1, 10.0]),
     "solver": st.sampled_from(["gradient", "bound"]),
     "affinity": st.sampled_from(
         [
+            "auto",
             "heat",
             "binary",
             OfRows("a matrix", _affinities),
@@ -369,7 +372,7 @@ LAPLACIAN = {
     "affinity_bandwidth": st.sampled_from(
         [None, "local", OfRows("a number", lambda rows, _: bandwidth_for(rows, -0.5))]
     ),
-    "n_neighbors": st.integers(1, 4),
+    "n_neighbors": st.one_of(st.just("auto"), st.integers(1, 4)),
     "neighbor_search": st.sampled_from(["auto", "exact"]),
     "verbose": VERBOSE,
 }

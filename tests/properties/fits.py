@@ -462,6 +462,43 @@ def modes_by_bandwidth_fit_together(ask, rows):
     assert len(ask("ModeTree.to_frame", rows, tree)["step"]) == tree.n_modes.sum()
 
 
+def soft_refusal(model, rows):
+    """Return what the error of a fit of `LaplacianKModes` says, or None."""
+    links = isinstance(model.init, str) and model.init == "linkage"
+    needs_graph = (model.smoothing != 0 or links) and isinstance(model.affinity, str)
+    is_given = needs_graph and not isinstance(model.n_neighbors, str)
+    return refusal(rows, model.n_clusters, model.n_neighbors if is_given else 0)
+
+
+@holds_for(
+    {
+        "LaplacianKModes": {**LAPLACIAN, "bandwidth": st.just("auto")},
+        "LaplacianKModes.fit": FIT_SOFT,
+        "LaplacianKModes.predict_proba": {"X": ROWS},
+    },
+    data(scales=False),
+)
+def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
+    model = ask("LaplacianKModes", rows)
+    if is_refused(outcome(ask, "LaplacianKModes.fit", rows, model), soft_refusal(model, rows)):
+        return
+    path, n_clusters = model.path_, model.n_clusters
+    assert path.stage.tolist() == [0] + [1] * 8 + [2] * 8
+    np.testing.assert_array_equal(path.centers[8], model.cluster_centers_)
+    np.testing.assert_array_equal(path.centers[-1], model.modes_)
+    np.testing.assert_array_equal(path.cluster_bandwidths[-1], model.mode_bandwidths_)
+    np.testing.assert_array_equal(path.rows_averaged[-1], model.rows_averaged_)
+    assert path.bandwidths[8] == model.bandwidth_
+    start = model.init if isinstance(model.init, np.ndarray) else rows.dense
+    check_inside(model.modes_, rows, np.vstack([start, rows.dense]))
+    check_labels(model.labels_, model.counts_, rows, n_clusters)
+    check_exemplars(model, distances_to(model.modes_, rows), rows)
+    if isinstance(model.init, str) and model.init == "linkage" and model.smoothing != 0:
+        assert model.counts_.min() > 0
+    shares = ask("LaplacianKModes.predict_proba", rows, model)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-9)
+
+
 @holds_for(
     {
         "LaplacianKModes": LAPLACIAN,
@@ -476,9 +513,7 @@ def modes_by_bandwidth_fit_together(ask, rows):
 def laplacian_kmodes_fits_together(ask, rows):
     model = ask("LaplacianKModes", rows)
     n_clusters = model.n_clusters
-    needs_graph = model.smoothing != 0 and isinstance(model.affinity, str)
-    found = outcome(ask, "LaplacianKModes.fit", rows, model)
-    if is_refused(found, refusal(rows, n_clusters, model.n_neighbors if needs_graph else 0)):
+    if is_refused(outcome(ask, "LaplacianKModes.fit", rows, model), soft_refusal(model, rows)):
         return
     Z = model.assignments_
     assert Z.shape == (len(rows.dense), n_clusters)

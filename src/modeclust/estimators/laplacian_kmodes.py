@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles, is_sparse, working_dtype
+from modeclust.data.reading import Doubles, is_sparse
 from modeclust.data.rescaling import Rescaling
-from modeclust.data.validation import LARGEST, SMALLEST, check_affinity, check_rows, check_weights
-from modeclust.estimators.fit_path import PathEstimator
-from modeclust.estimators.parameters import CONSTRAINTS, COUNT, FINITE, BandwidthRule
-from modeclust.estimators.problem import CheckedInput, Problem, Record
+from modeclust.data.validation import LARGEST, SMALLEST, check_rows
+from modeclust.estimators.fit_soft_path import SoftPathEstimator
+from modeclust.estimators.parameters import (
+    CONSTRAINTS,
+    COUNT,
+    FINITE,
+    ROWS_PER_MODE,
+    BandwidthRule,
+)
+from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin, check_path, is_square
 from modeclust.estimators.soft_assignments import (
@@ -29,69 +35,76 @@ from modeclust.estimators.soft_assignments import (
 )
 from modeclust.estimators.soft_problem import SoftProblem
 from modeclust.io.model_file import is_array
-from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.kmodes import Centers, State, assign
 from modeclust.solvers.laplacian import SOLVERS, hard_labels, one_hot
-from modeclust.solvers.neighbors import has_approximate
-from modeclust.solvers.options import SolverOptions
-
-if TYPE_CHECKING:
-    from modeclust.estimators.checkpoint import Checkpoint
 
 
-class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
+class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     r"""K-modes with soft assignments that are smooth over a neighbour graph.
 
     Maximises
 
     .. math:: \sum_{nk} q_n z_{nk} G(\|x_n - c_k\|^2 / \sigma^2) - \lambda \mathrm{tr}(Z^T L Z)
 
-    over assignments Z, whose rows are non-negative and sum to 1, and modes C. L is the Laplacian of
-    a graph that joins each row to its nearest neighbours. Neighbours tend to be in the same
-    cluster, so clusters need not be convex. Each mode is a peak of the density of the rows that
-    belong to it. The fit starts from the best of `n_init` K-means runs, and lowers the bandwidth to
-    the target.
+    over assignments Z, whose rows are non-negative and sum to 1, and centers C. L is the Laplacian
+    of a graph that joins each row to its nearest neighbours. Neighbours tend to be in the same
+    cluster, so clusters need not be convex.
+
+    With the default parameters, the fit starts from average linkage over the graph, smooths these
+    clusters while the bandwidth falls to the cluster radius, and then finds the mode of each
+    cluster at a bandwidth of its own, as `KModes` does.
 
     Parameters
     ----------
     n_clusters : int, default=8
         The number of clusters K.
     smoothing : float or "auto", default="auto"
-        The weight lambda of the graph; 0 is equivalent to `KModes`. For the solver
-        "gradient", "auto" chooses lambda such that lambda tr(Z' L Z) = 0.15 sum q for the clusters
-        of K-means; if they cut less than 1% of the affinities, 1% is used instead. For "bound",
-        "auto" chooses lambda such that lambda times the sum of the affinities of a row is 10 on
-        average.
-    n_neighbors : int, default=5
+        The weight lambda of the graph; 0 gives the assignments of `KModes`. "auto" chooses lambda
+        such that lambda times the sum of the affinities of a row is 50 on average, or 10 for the
+        solver "gradient". For "gradient", lambda tr(Z' L Z) is also at most a tenth of the sum over
+        kernels at the start; otherwise clusters would vanish. If "gradient" starts from K-means,
+        it is 0.15 sum q; if these clusters cut less than 1% of the affinities, 1% is used instead.
+    n_neighbors : int or "auto", default="auto"
         Number of nearest neighbours that each row is joined to; less than the number of rows.
-    affinity : {"heat", "binary"} or matrix of shape (n_samples, n_samples), default="heat"
-        The weights of the graph: ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, 1, or the entries of a
-        symmetric and non-negative matrix, sparse or dense, whose diagonal is ignored.
+        "auto" is a fifth of the mean cluster size, but at least 3 and at most 10.
+    affinity : {"auto", "heat", "binary"} or matrix of shape (n_samples, n_samples), default="auto"
+        The weights of the graph. "auto" adapts to the density and needs no bandwidth: with
+        ``q_ij = (|x_i - x_j|^2 + c_i c_j) / (2 mean(c)^2)``, where c is the distance of a row to
+        its neighbour number `n_neighbors` / 2, the weights are 1 / q divided by the square roots of
+        the sums of both rows, or ``exp(-2 q)`` for the solver "gradient". The graph is connected:
+        each component is joined to its nearest row outside. "heat" is
+        ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, and "binary" is 1. A matrix, sparse or dense, must be
+        symmetric and non-negative; its diagonal is ignored.
     affinity_bandwidth : float, "local" or None, default=None
         The scale s of "heat". "local" is the distance of each row to its last neighbour, and None
-        is the target bandwidth. If `affinity` is a matrix, it is used for new rows. With "binary"
-        it is ignored.
-    bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
-        The target bandwidth, or a rule that estimates it from the data (`estimate_bandwidth`). The
-        result of a rule can be divided by a number: "knn/3" is a third of it.
+        is the target bandwidth, or that of the rule "knn" if ``bandwidth="auto"``. If `affinity` is
+        a matrix, it is used for new rows. With "auto" and "binary" it is ignored.
+    bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
+        "auto" is the cluster radius, the median distance of the rows to the means of their initial
+        clusters; the modes then get bandwidths of their own. A number is the target bandwidth. A
+        rule estimates it from the data (`estimate_bandwidth`) and can have a factor: "knn/3" or
+        "0.4*knn". With a number or a rule, the modes are the centers at the target.
+    rows_per_mode : float or "auto", default="auto"
+        How many rows a mode averages with ``bandwidth="auto"``, as in `KModes`.
     start_bandwidth : float or "auto", default="auto"
-        The first bandwidth after K-means, as in `KModes`.
+        The first bandwidth after the start, as in `KModes`.
     n_bandwidths : int, default=10
-        Number of bandwidths after K-means, including the target.
+        Number of bandwidths after the start, including the target. Not used with
+        ``bandwidth="auto"``.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
-    solver : {"gradient", "bound"}, default="gradient"
+    solver : {"bound", "gradient"}, default="bound"
         How the assignments are found. "gradient" solves the problem above. "bound" adds an entropy,
         and maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
-        steps need no projection, and assignments are 0 only by rounding. With ``smoothing=0``, both
-        give the result of `KModes`.
-    init : {"k-means++", "random"}, callable or array-like, default="k-means++"
-        How K-means is initialised, as in `KModes`.
-    n_init : int, default=10
-        Number of K-means runs; the one with the lowest inertia starts the path. If `init` is an
-        array, there is one run.
+        steps need no projection, and assignments are 0 only by rounding. Use "gradient" for round
+        clusters that overlap, and "bound" for all others. With ``smoothing=0``, both give the
+        result of `KModes`.
+    init : {"linkage", "k-means++", "random"}, callable or array-like, default="linkage"
+        "linkage" starts from average linkage over the graph. Otherwise the fit starts from K-means,
+        which is initialised as in `KModes`.
+    n_init : int or "auto", default="auto"
+        Number of K-means runs, as in `KModes`. Not used with ``init="linkage"``.
     path_iter : int, default=30
         Maximum number of iterations at each intermediate bandwidth. K-means, and the whole path
         with ``smoothing=0``, have the default limits of `KModes`.
@@ -120,9 +133,16 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     assignments_ : ndarray of shape (n_samples, n_clusters)
         The share of each row in each cluster; rows sum to 1.
     labels_ : ndarray of shape (n_samples,)
-        The cluster in which each row has its largest share. Ties go to the nearest mode.
+        The cluster in which each row has its largest share. Ties go to the nearest center. With
+        ``init="linkage"``, clusters are numbered by the size that they had at the start.
+    modes_ : ndarray of shape (n_clusters, n_features)
+        The mode of each cluster: its representative.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        The modes.
+        The centers at `bandwidth_`. Equal to `modes_` unless ``bandwidth="auto"``.
+    mode_bandwidths_ : ndarray of shape (n_clusters,)
+        The bandwidth of each mode.
+    rows_averaged_ : ndarray of shape (n_clusters,)
+        How many rows of its cluster each mode averages, as in `KModes`.
     smoothing_ : float
         The weight of the graph.
     objective_ : float
@@ -133,9 +153,9 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     affinity_ : csr_array of shape (n_samples, n_samples)
         The graph.
     bandwidth_ : float
-        The bandwidth at the end of the path.
+        The bandwidth of the centers.
     inertia_ : float
-        Sum of ``q |x - c|^2``, where c is the mode of the label of each row.
+        Sum of ``q |x - c|^2``, where c is the center of the label of each row.
     counts_ : ndarray of shape (n_clusters,)
         Number of rows with each label.
     exemplar_indices_ : ndarray of shape (n_clusters,)
@@ -144,8 +164,9 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     n_iter_ : int
         Number of iterations along the path.
     path_ : Path
-        Modes, sizes and objective at every bandwidth, starting with K-means. The objective is
-        divided by the sum of the weights; the objective of K-means does not include the graph.
+        Modes, sizes and objective at every bandwidth, starting with the means of the initial
+        clusters. The objective is divided by the sum of the weights. That of the means, and of the
+        modes with bandwidths of their own, does not include the graph.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -157,9 +178,12 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
 
     Notes
     -----
+    No cluster becomes empty: if the smoothing would remove one, its rows keep the assignments that
+    they had at the last bandwidth.
+
     A row without neighbours, or with affinities that underflow, is in the cluster of its nearest
-    mode. If the graph is not connected, each component is smoothed separately. A component that no
-    kernel reaches keeps its labels of K-means, smoothed.
+    center. If a given graph is not connected, each component is smoothed separately. A component
+    that no kernel reaches keeps its initial labels, smoothed.
 
     Assignments are smoothed until a step increases the objective by less than about 1e-6 of its
     value. A fit needs about ten arrays of the size of the assignments. The largest smoothing,
@@ -178,7 +202,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     >>> from sklearn.metrics import adjusted_rand_score
     >>> from modeclust import LaplacianKModes
     >>> X, y = make_moons(300, noise=0.05, random_state=0)
-    >>> model = LaplacianKModes(2, bandwidth=0.1, random_state=0).fit(X)
+    >>> model = LaplacianKModes(2).fit(X)
     >>> adjusted_rand_score(y, model.labels_)
     1.0
     """
@@ -190,7 +214,16 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     affinity_: sparse.csr_array
     _neighborhood: Neighborhood
     _saved_types = (Path, Neighborhood)
-    _required_attributes = ("path_", "smoothing_", "assignments_", "affinity_", "_neighborhood")
+    _required_attributes = (
+        "path_",
+        "smoothing_",
+        "assignments_",
+        "affinity_",
+        "modes_",
+        "mode_bandwidths_",
+        "rows_averaged_",
+        "_neighborhood",
+    )
     _needed_after_fit = ("kernel", "solver")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
@@ -203,10 +236,12 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
             Options(Real, {0}),
             StrOptions({"auto"}),
         ],
-        "n_neighbors": [COUNT],
-        "affinity": [StrOptions({"heat", "binary"}), "sparse matrix", "array-like"],
+        "n_neighbors": [COUNT, StrOptions({"auto"})],
+        "affinity": [StrOptions({"auto", "heat", "binary"}), "sparse matrix", "array-like"],
         "affinity_bandwidth": [FINITE, StrOptions({"local"}), None],
-        "bandwidth": [FINITE, BandwidthRule()],
+        "bandwidth": [FINITE, StrOptions({"auto"}), BandwidthRule()],
+        "rows_per_mode": ROWS_PER_MODE,
+        "init": [StrOptions({"linkage", "k-means++", "random"}), callable, "array-like"],
         "start_bandwidth": [FINITE, StrOptions({"auto"})],
         "n_bandwidths": [COUNT],
         "solver": [StrOptions(set(SOLVERS))],
@@ -219,16 +254,17 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         n_clusters: int = 8,
         *,
         smoothing: float | str = "auto",
-        n_neighbors: int = 5,
-        affinity: Any = "heat",
+        n_neighbors: int | str = "auto",
+        affinity: Any = "auto",
         affinity_bandwidth: float | str | None = None,
-        bandwidth: float | str = "knn",
+        bandwidth: float | str = "auto",
+        rows_per_mode: float | str = "auto",
         start_bandwidth: float | str = "auto",
         n_bandwidths: int = 10,
         kernel: str = "gaussian",
-        solver: str = "gradient",
-        init: Any = "k-means++",
-        n_init: int = 10,
+        solver: str = "bound",
+        init: Any = "linkage",
+        n_init: int | str = "auto",
         path_iter: int = 30,
         max_iter: int = 100,
         tol: float = 1e-4,
@@ -244,6 +280,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         self.affinity = affinity
         self.affinity_bandwidth = affinity_bandwidth
         self.bandwidth = bandwidth
+        self.rows_per_mode = rows_per_mode
         self.start_bandwidth = start_bandwidth
         self.n_bandwidths = n_bandwidths
         self.kernel = kernel
@@ -286,8 +323,8 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         """Return the share of each row in each cluster.
 
         It combines the mean assignments of the `n_neighbors` nearest rows of the fit, weighted by
-        the affinities to them, with the kernel values of the modes. Far from all modes, only the
-        neighbours count.
+        the affinities to them, with the kernel values of the centers. Far from all centers, only
+        the neighbours count.
 
         Parameters
         ----------
@@ -313,7 +350,7 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The labels. Ties go to the nearest mode.
+            The labels. Ties go to the nearest center.
         """
         with self._open_new_data(X) as (dataset, centers, rescaling):
             return hard_labels(dataset, centers, self._assignments(dataset, centers, rescaling))
@@ -324,83 +361,19 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_input(self, X: Any, sample_weight: Any, sample_scale: Any) -> CheckedInput:
-        X = check_rows(X, estimator=self, min_rows=2)
-        X = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
-        weight = check_weights(sample_weight, X, only_ratios=False)
-        affinity = self._check_graph(X)
-        self._check_start(self.bandwidth)
-        return CheckedInput(X, weight, affinity=affinity)
-
-    def _check_graph(self, X: Any) -> sparse.csr_array | None:
-        """Return the given affinities, or None if they can be computed."""
-        if self.neighbor_search == "approximate" and not has_approximate():
-            raise ModuleNotFoundError(
-                "neighbor_search='approximate' requires faiss; install it with "
-                "`pip install 'modeclust[approximate]'`.",
-                name="faiss",
-            )
-        if not isinstance(self.affinity, str):
-            return check_affinity(self.affinity, X.shape[0])
-        if self.n_neighbors >= X.shape[0] and self.smoothing != 0:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} must be less than the number of rows of X, "
-                f"n_samples={X.shape[0]}; lower n_neighbors."
-            )
-        return None
-
-    @contextmanager
-    def _open_problem(
-        self, checked: CheckedInput, rng: np.random.RandomState
-    ) -> Iterator[SoftProblem]:
-        kernel = KERNELS[self.kernel]
-        with SoftProblem.open(
-            checked,
-            SolverOptions(kernel, tol=self.tol),  # for K-means, and for the path without smoothing
-            n_clusters=self.n_clusters,
-            init=self.init,
-            n_jobs=self.n_jobs,
-            rng=rng,
-        ) as problem:
-            problem.smoothing, problem.solver = self.smoothing, self.solver
-            problem.graph = checked.affinity
-            problem.soft_options = SolverOptions(
-                kernel, self.path_iter, self.max_iter, tol=self.tol
-            )
-            yield problem
-
-    def _set_bandwidth(
-        self, problem: Problem, rng: np.random.RandomState, checkpoint: "Checkpoint | None"
-    ) -> float:
-        assert isinstance(problem, SoftProblem)
-        self._check_internal_bandwidths(problem)
-        target, _ = choose_bandwidth(
-            problem.dataset,
-            self.bandwidth,
-            local=False,
-            unit=problem.rescaling.scale,
-            random_state=self.random_state,
-        )
-        self._check_start(target)
-        problem.set_graph(
-            self.affinity,
-            self.affinity_bandwidth,
-            self.n_neighbors,
-            self.neighbor_search,
-            target,
-            rng,
-        )
-        return float(problem.bandwidth_to_internal(target))
-
     def _fitted_attributes(self, record: Record) -> dict[str, Any]:
         attributes = super()._fitted_attributes(record)
-        problem, last = record.problem, record.states[-1]
+        problem, labelled, modes = record.problem, record.labelled, attributes["path_"][-1]
         assert isinstance(problem, SoftProblem)
-        labels = problem.dataset.labels() if last.labels is None else last.labels
-        history = last.history or (problem.dataset.total_weight * last.objective,)
+        assert labelled is not None
+        labels = problem.dataset.labels() if labelled.labels is None else labelled.labels
+        history = labelled.history or (problem.dataset.total_weight * labelled.objective,)
         return attributes | {
+            "modes_": modes.centers.copy(),
+            "mode_bandwidths_": modes.cluster_bandwidths.copy(),
+            "rows_averaged_": modes.rows_averaged.copy(),
             "labels_": labels,
-            "assignments_": _memberships(last, labels),
+            "assignments_": _memberships(labelled, labels),
             "smoothing_": float(problem.smoothing),
             "objective_": history[-1],
             "objective_history_": np.array(history),
@@ -410,10 +383,12 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
 
     def _attributes_at(self, labelled: State, last: State, problem: Problem) -> dict[str, Any]:
         assert isinstance(problem, SoftProblem)
-        labels = problem.dataset.labels() if last.labels is None else last.labels
+        labels = problem.dataset.labels() if labelled.labels is None else labelled.labels
+        modes = problem.rescaling.to_original(last.centers).astype(problem.dataset.dtype)
         return {
             **super()._attributes_at(labelled, last, problem),
-            "assignments_": _memberships(last, labels),
+            "modes_": modes,
+            "assignments_": _memberships(labelled, labels),
             # During K-means it is not known yet, and rows are assigned to the nearest center.
             "smoothing_": 0.0 if isinstance(problem.smoothing, str) else problem.smoothing,
             "_neighborhood": problem.neighborhood,
@@ -455,6 +430,10 @@ class LaplacianKModes(PathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
         yield from super()._loaded_checks()
         (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
         yield from check_path(self.path_, n_rows, size, width)
+        is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
+        yield "modes_", is_right, f"{size} modes in {width} features"
+        for name in ("mode_bandwidths_", "rows_averaged_"):
+            yield name, is_array(vars(self)[name], "f", size), f"{size} numbers"
         smoothing: Any = self.smoothing_
         is_right = isinstance(smoothing, float) and 0 <= smoothing < np.inf
         yield "smoothing_", is_right, "a finite number >= 0"

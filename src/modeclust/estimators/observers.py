@@ -11,18 +11,21 @@ from modeclust._sklearn import begin_callbacks
 from modeclust.estimators.problem import Problem, Record
 from modeclust.solvers.kmodes import Centers, State
 
+# The name of a step of each stage.
+STEPS = {"k-means": "restart", "linkage": "restart", "path": "bandwidth", "modes": "level"}
+
 
 class FitObserver:
     """Observes a fit: `_fit_path` calls these methods. If one returns True, the stage ends."""
 
     def begin_stage(self, name: str, n_steps: int, progress: "Progress") -> None:
-        """Handle the start of a stage, "k-means", "path" or "modes", of at most `n_steps` steps."""
+        """Handle the start of a stage (a name in `STEPS`) of at most `n_steps` steps."""
 
     def before_step(self) -> None:
         """Handle the start of a step: a restart, a bandwidth or a level."""
 
     def after_restart(self, progress: "Progress", run: State) -> bool:
-        """Handle the result of a K-means run."""
+        """Handle the result of a K-means run, or of linkage."""
         return False
 
     def after_kmeans(self, progress: "Progress") -> None:
@@ -101,7 +104,7 @@ class CallbackObserver(FitObserver):
         """Begin the task of a stage."""
         self._stage = self._fit.subcontext(name, max_subtasks=n_steps)
         self._stage.call_on_fit_task_begin(**self._arguments)
-        self._step_name = {"k-means": "restart", "path": "bandwidth", "modes": "level"}[name]
+        self._step_name = STEPS[name]
 
     def before_step(self) -> None:
         """Begin the task of a step."""

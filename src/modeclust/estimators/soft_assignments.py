@@ -10,11 +10,17 @@ from scipy.special import logsumexp, softmax
 from modeclust import _core
 from modeclust.data.distance_pass import KernelValuePass
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles
+from modeclust.data.reading import Doubles, Indices
 from modeclust.data.rescaling import Rescaling
 from modeclust.estimators.saving import are_rows
 from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
+from modeclust.solvers.density_graph import (
+    CONTRAST,
+    LEAST_AFFINITY,
+    relative_squares,
+    scale_number,
+)
 from modeclust.solvers.kmodes import Centers, inverse_square
 from modeclust.solvers.neighbors import (
     MAX_SQUARED_DISTANCE,
@@ -34,17 +40,30 @@ class Neighborhood:
     X: Any
     n_neighbors: int
     scale: float | Doubles | None  # s of all rows, or of each; None if all affinities are 1
+    # "heat", or the affinities of a `DensityGraph`: "contrasted" or "normalised"
+    kind: str = "heat"
+    # Of the rows before they were normalised, and their mean afterwards.
+    degrees: Doubles | None = None
+    mean_degree: float = 1.0
 
     def __post_init__(self) -> None:
-        scale = self.scale
+        scale, degrees = self.scale, self.degrees
         is_right = are_rows(self.X, None, None) and type(self.n_neighbors) is int
         is_right = is_right and self.n_neighbors > 0
         if scale is not None:
             is_scale = isinstance(scale, float) or is_array(scale, "f", self.X.shape[0])
             is_right = is_right and is_scale and bool(np.all(np.asarray(scale) >= 0))
+        is_right = is_right and self.kind in ("heat", "contrasted", "normalised")
+        if is_right and self.kind != "heat":
+            is_right = is_array(scale, "f", self.X.shape[0]) and bool(np.all(np.asarray(scale) > 0))
+        if is_right and self.kind == "normalised":
+            is_right = is_array(degrees, "f", self.X.shape[0])
+            is_right = is_right and bool(np.all(np.asarray(degrees) > 0))
+            is_right = is_right and type(self.mean_degree) is float and self.mean_degree > 0
         if not is_right:
             raise ValueError(
-                "a neighborhood must have finite rows, a number of neighbors > 0 and scales >= 0"
+                "a neighborhood must have finite rows, a number of neighbors > 0, scales >= 0 and "
+                "degrees > 0"
             )
 
     def affinities(
@@ -61,18 +80,32 @@ class Neighborhood:
         _, neighbors = nearest_rows(known, [X], k, n_jobs)
         with np.errstate(over="ignore"):
             distances = distances_to_neighbors(X, known, neighbors)
-        own: Any = None
-        others: Any = None
-        if isinstance(self.scale, np.ndarray):
-            own, others = distances.max(axis=1)[:, None], self.scale[neighbors] / rescaling.scale
-        elif self.scale is not None:
-            own = others = self.scale / rescaling.scale
-        logs = log_affinities(distances, own, others)
+        logs = self._log_affinities(distances, neighbors, rescaling.scale)
         sums = logsumexp(logs, axis=1)
         weights = np.exp(logs - sums[:, None])
+        if self.kind == "normalised":  # a new row counts as one of the mean degree
+            sums = np.full(len(weights), np.log(self.mean_degree))
         ends = np.arange(0, weights.size + 1, k)
         shape = (len(weights), n_known)
         return sparse.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=shape), sums
+
+    def _log_affinities(self, distances: Doubles, neighbors: Indices, unit: float) -> Doubles:
+        """Return the logs of the affinities of new rows to their neighbours."""
+        if self.kind == "heat":
+            own: Any = None
+            others: Any = None
+            if isinstance(self.scale, np.ndarray):
+                own, others = distances.max(axis=1)[:, None], self.scale[neighbors] / unit
+            elif self.scale is not None:
+                own = others = self.scale / unit
+            return log_affinities(distances, own, others)
+        scales = np.asarray(self.scale) / unit
+        nearest = np.sort(distances, axis=1)[:, scale_number(distances.shape[1]) - 1]
+        own = np.maximum(nearest, scales.min())[:, None]
+        q = relative_squares(distances, own, scales[neighbors], float(scales.mean()))
+        if self.kind == "contrasted":
+            return np.maximum(-CONTRAST * q, np.log(LEAST_AFFINITY))
+        return np.asarray(-np.log(q) - 0.5 * np.log(np.asarray(self.degrees)[neighbors]))
 
 
 def gradient_assignments(

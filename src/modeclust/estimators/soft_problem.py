@@ -8,12 +8,24 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from modeclust import _core
+from modeclust.data.memory import MemoryDataset
+from modeclust.data.mode_pass import ModePass
 from modeclust.data.reading import is_sparse
 from modeclust.estimators.problem import Problem
 from modeclust.estimators.soft_assignments import Neighborhood
 from modeclust.exceptions import ApproximateNeighborsWarning, _warn_user
-from modeclust.solvers.kmodes import Centers, State
+from modeclust.solvers.density_graph import (
+    automatic_neighbors,
+    component_joins,
+    contrasted_affinities,
+    density_graph,
+    inverse_affinities,
+    normalised,
+)
+from modeclust.solvers.kmodes import Centers, State, inverse_square, state_of
 from modeclust.solvers.laplacian import SOLVERS, Graph, follow_soft_path
+from modeclust.solvers.linkage import linkage_labels
 from modeclust.solvers.neighbors import (
     Found,
     approximate_rows,
@@ -24,6 +36,20 @@ from modeclust.solvers.neighbors import (
     neighbor_graph,
 )
 from modeclust.solvers.options import SolverOptions
+from modeclust.solvers.robust_start import median_radius
+
+# Edges that connect a given graph have this share of its smallest affinity.
+WEAKEST = 1e-6
+
+
+@dataclass
+class GraphOptions:
+    """The parameters of `LaplacianKModes` that determine the graph."""
+
+    affinity: Any
+    affinity_bandwidth: float | str | None
+    n_neighbors: int | str
+    search: str
 
 
 @dataclass
@@ -31,23 +57,33 @@ class SoftProblem(Problem):
     """A problem with a graph, over which the assignments are smoothed."""
 
     smoothing: float | str = 0.0  # "auto" until the path begins
-    solver: str = "gradient"
+    solver: str = "bound"
     soft_options: SolverOptions = field(init=False)
     graph: sparse.csr_array | None = None
+    linkage_graph: sparse.csr_array | None = None  # of the initial clusters, if it is another one
     neighborhood: Neighborhood = field(init=False)
+    from_linkage: bool = False  # whether the path starts from linkage
 
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last one."""
         if self.smoothing == 0:
             yield from super().follow_path(centers, bandwidths)
             return
+        dataset = self._memory()
         smoother = SOLVERS[self.solver]
-        memberships = smoother.first_memberships(self.dataset.labels(), len(centers))
+        memberships = smoother.first_memberships(dataset.labels(), len(centers))
         graph = Graph.of(self.graph, self.n_threads)
         if isinstance(self.smoothing, str):
-            self.smoothing = smoother.automatic(graph, memberships, self.dataset.total_weight)
+            kernel_sum = None
+            if self.from_linkage:
+                scale = inverse_square(float(bandwidths[-1]))
+                at_start = ModePass(centers, self.options.kernel, scale, reassign=False)
+                kernel_sum = dataset.run(at_start).objective
+            self.smoothing = smoother.automatic(
+                graph, memberships, dataset.total_weight, kernel_sum
+            )
         yield from follow_soft_path(
-            self.dataset,
+            dataset,
             smoother(graph, self.smoothing),
             centers,
             memberships,
@@ -55,35 +91,87 @@ class SoftProblem(Problem):
             self.soft_options,
         )
 
+    def linkage_start(self) -> State:
+        """Return the clusters of average linkage over the graph, with their means as centers."""
+        self.from_linkage = True
+        dataset, n_clusters = self._memory(), self.n_clusters
+        graph = self._connected() if self.linkage_graph is None else self.linkage_graph
+        weight = dataset.weight
+        labels = linkage_labels(graph, n_clusters, weight > 0 if weight.size else None)
+        dataset.rows.set_labels(labels, n_clusters)
+        _, first = np.unique(labels, return_index=True)
+        # A cluster whose rows have no weight is at its first row.
+        centers = dataset.take(first).dense()
+        kernel = self.options.kernel
+        centers = dataset.run(ModePass(centers, kernel, 0.0, reassign=False)).moved(centers)
+        sums = dataset.run(ModePass(centers, kernel, 0.0, reassign=False))
+        return state_of(np.inf, centers, sums, 0, 0.0, converged=True)._replace(labels=labels)
+
+    def radius(self, centers: Centers) -> float:
+        """Return the median distance of the rows to the centers of their clusters."""
+        dataset = self._memory()
+        squares = _core.own_distances(dataset.rows, centers, dataset.labels())
+        weight = dataset.weights_at(np.arange(dataset.n_rows))
+        return median_radius(np.sqrt(squares), weight)
+
     def set_graph(
-        self,
-        affinity: Any,
-        affinity_bandwidth: float | str | None,
-        n_neighbors: int,
-        neighbor_search: str,
-        target: float,
-        rng: np.random.RandomState,
+        self, given: GraphOptions, bandwidth: float | None, rng: np.random.RandomState
     ) -> None:
         """Set the graph unless it is given, and the neighbourhood for new rows.
 
-        The parameters are those of `LaplacianKModes`; `target` is the target bandwidth.
+        `bandwidth` is the scale of the affinity "heat" by default.
         """
+        n_rows = self.dataset.n_rows
+        k = given.n_neighbors
+        n_neighbors = automatic_neighbors(n_rows, self.n_clusters) if isinstance(k, str) else int(k)
+        k = min(n_neighbors, n_rows - 1)
+        affinity = given.affinity
+        if isinstance(affinity, str) and affinity == "auto":
+            self._set_density_graph(self._neighbors(k, given.search, rng))
+            return
         unit: Any = self.rescaling.scale
         is_binary = isinstance(affinity, str) and affinity == "binary"
-        is_local = isinstance(affinity_bandwidth, str)
+        is_local = isinstance(given.affinity_bandwidth, str)
         scale: Any = None
         if not is_binary and not is_local:
-            given_scale: Any = affinity_bandwidth
-            scale = float(target if given_scale is None else given_scale) / unit
+            default: Any = bandwidth
+            wanted = given.affinity_bandwidth
+            scale = float(default if wanted is None else wanted) / unit
         if is_local or self.graph is None:
-            k = min(n_neighbors, self.dataset.n_rows - 1)
-            distances, neighbors = self._neighbors(k, neighbor_search, rng)
+            distances, neighbors = self._neighbors(k, given.search, rng)
             if is_local and not is_binary:
                 scale = distances.max(axis=1)
             if self.graph is None:
                 self.graph = neighbor_graph(distances, neighbors, scale)
         original_scale = None if scale is None else scale * unit
-        self.neighborhood = Neighborhood(self.X, int(n_neighbors), original_scale)
+        self.neighborhood = Neighborhood(self.X, n_neighbors, original_scale)
+
+    def _set_density_graph(self, found: Found) -> None:
+        rows = self.rescaling.to_internal(self.X)
+        q, scales = density_graph(rows, found, self.n_threads)
+        scales = scales * self.rescaling.scale
+        n_neighbors = found[1].shape[1]
+        affinities = inverse_affinities(q)
+        if self.solver == "gradient":
+            self.graph, self.linkage_graph = contrasted_affinities(q), affinities
+            self.neighborhood = Neighborhood(self.X, n_neighbors, scales, "contrasted")
+            return
+        degrees = np.asarray(affinities.sum(axis=1), dtype=np.float64).ravel()
+        self.graph, self.linkage_graph = normalised(affinities, degrees), affinities
+        mean = float(self.graph.sum() / self.graph.shape[0])
+        self.neighborhood = Neighborhood(self.X, n_neighbors, scales, "normalised", degrees, mean)
+
+    def _connected(self) -> sparse.csr_array:
+        """Return the given graph, with weak edges between its components."""
+        graph = self.graph
+        assert graph is not None
+        first, second = component_joins(self.rescaling.to_internal(self.X), graph, self.n_threads)
+        if not len(first):
+            return graph
+        positive = graph.data[graph.data > 0]
+        weak = WEAKEST * positive.min() if len(positive) else 1.0
+        joins = sparse.csr_array((np.full(len(first), weak), (first, second)), shape=graph.shape)
+        return sparse.csr_array(graph.maximum(joins.maximum(joins.T)))
 
     def _neighbors(self, n_neighbors: int, search: str, rng: np.random.RandomState) -> Found:
         """Return the nearest other rows of each row; warn if they are approximate by default."""
@@ -100,3 +188,7 @@ class SoftProblem(Problem):
             return approximate_rows(rows, n_neighbors, rng, self.n_threads)
         _, neighbors = nearest_other_rows(rows, n_neighbors, self.n_threads)
         return distances_to_neighbors(rows, rows, neighbors), neighbors
+
+    def _memory(self) -> MemoryDataset:
+        assert isinstance(self.dataset, MemoryDataset)
+        return self.dataset

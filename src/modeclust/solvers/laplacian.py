@@ -20,10 +20,13 @@ from modeclust import _core
 from modeclust.data.dataset import Dataset
 from modeclust.data.distance_pass import KernelValuePass
 from modeclust.data.memory import MemoryDataset, thread_count
+from modeclust.data.mode_pass import ModePass
 from modeclust.data.reading import Doubles
 from modeclust.data.soft_pass import SoftPass
 from modeclust.solvers.kmodes import Centers, State, inverse_square, largest_move
 from modeclust.solvers.options import SolverOptions
+
+Rows = npt.NDArray[np.int64]  # indices of rows
 
 MAX_MODE_STEPS = 100  # for one set of memberships
 MAX_SMOOTHINGS = 1000  # for one set of centers
@@ -32,12 +35,15 @@ MAX_SMOOTHINGS = 1000  # for one set of centers
 ENERGY_TOLERANCE = 8.5e-7
 MIN_ROWS_FOR_LANCZOS = 100
 
-# With the automatic smoothing of "gradient", the graph energy of the K-means clusters is
-# SMOOTH_ENERGY times the sum of the weights. The share of affinities that these clusters cut counts
-# as LEAST_CUT if it is smaller.
+# With the automatic smoothing, the smoothing times the mean degree of a row is this. Results are
+# the same from 20 to 100 for "bound"; at 5, neighbours no longer hold a cluster together.
+BOUND_DEGREE, GRADIENT_DEGREE = 50.0, 10.0
+# For "gradient" from linkage, the energy of the graph at the start is at most this share of the sum
+# over kernels. Otherwise a cluster costs more than its mode gains, and it vanishes.
+MAX_ENERGY = 0.1
+# For "gradient" from K-means, the energy of the graph at the start is SMOOTH_ENERGY times the sum
+# of the weights. If the clusters cut less than this share of the affinities, LEAST_CUT is used.
 SMOOTH_ENERGY, LEAST_CUT = 0.15, 0.01
-# With the automatic smoothing of "bound", the smoothing times the mean degree of a row is this.
-SMOOTH_DEGREE = 10.0
 
 
 @dataclass(frozen=True)
@@ -96,16 +102,24 @@ class Smoother:
         return (1.0 - cls.start_share) * one_hot(labels, n_clusters) + others
 
     @classmethod
-    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return the automatic smoothing; `weight` is the sum of the weights of the rows."""
+    def automatic(
+        cls, graph: Graph, memberships: Doubles, weight: float, kernel_sum: float | None
+    ) -> float:
+        """Return the automatic smoothing for the initial memberships.
+
+        `weight` is the sum of the weights of the rows, and `kernel_sum` that of their kernel values
+        at the initial centers; None if the initial clusters ignore the graph, as K-means does.
+        """
         raise NotImplementedError
 
     def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
         """Return the memberships from which `solve` starts."""
         return memberships
 
-    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
-        """Return memberships of lower energy, and the energy."""
+    def solve(
+        self, memberships: Doubles, kernel_values: Doubles, fixed: Rows | None = None
+    ) -> tuple[Doubles, float]:
+        """Return memberships of lower energy, and the energy. Those of `fixed` rows stay."""
         raise NotImplementedError
 
     def energy(self, memberships: Doubles, kernel_values: Doubles) -> float:
@@ -117,11 +131,16 @@ class GradientSmoother(Smoother):
     """Accelerated projected gradient; the momentum is reset if the energy rises."""
 
     @classmethod
-    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return the smoothing at which the energy of the graph is a share of the weights."""
+    def automatic(
+        cls, graph: Graph, memberships: Doubles, weight: float, kernel_sum: float | None
+    ) -> float:
+        """Return a smoothing at which clusters of the graph survive, and others do not."""
         cut = cls(graph, 1.0).energy(memberships, np.zeros_like(memberships))
-        cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
-        return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
+        if kernel_sum is None:
+            cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
+            return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
+        smoothing = _per_degree(graph, GRADIENT_DEGREE)
+        return min(smoothing, MAX_ENERGY * kernel_sum / cut) if cut > 0 else smoothing
 
     def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
         """Return the memberships, with rows without edges in their nearest clusters.
@@ -136,7 +155,9 @@ class GradientSmoother(Smoother):
         memberships[isolated] = one_hot(_nearest(dataset, isolated, centers), len(centers))
         return memberships
 
-    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
+    def solve(
+        self, memberships: Doubles, kernel_values: Doubles, fixed: Rows | None = None
+    ) -> tuple[Doubles, float]:
         """Return the memberships of lowest energy, up to a tolerance, and the energy."""
         graph, rate = self.graph, self.graph.rate / self.smoothing
         now, before, following = memberships.copy(), memberships.copy(), np.empty_like(memberships)
@@ -158,6 +179,8 @@ class GradientSmoother(Smoother):
                 momentum=momentum,
                 out=following,
             )
+            if fixed is not None:
+                following[fixed] = now[fixed]
             lower = self._multiply(following, kernel_values, products_next)
             if lower > energy and momentum > 0.0:
                 pace, momentum = 1.0, 0.0
@@ -189,12 +212,15 @@ class BoundSmoother(Smoother):
     start_share = 1e-3  # memberships of 0 would not change in a damped step
 
     @classmethod
-    def automatic(cls, graph: Graph, memberships: Doubles, weight: float) -> float:
-        """Return the smoothing at which the neighbours balance the entropy, whose weight is 1."""
-        degree = float(graph.degrees.mean())
-        return SMOOTH_DEGREE / degree if degree > 0 else 1.0
+    def automatic(
+        cls, graph: Graph, memberships: Doubles, weight: float, kernel_sum: float | None
+    ) -> float:
+        """Return the smoothing at which the neighbours outweigh the entropy, whose weight is 1."""
+        return _per_degree(graph, BOUND_DEGREE)
 
-    def solve(self, memberships: Doubles, kernel_values: Doubles) -> tuple[Doubles, float]:
+    def solve(
+        self, memberships: Doubles, kernel_values: Doubles, fixed: Rows | None = None
+    ) -> tuple[Doubles, float]:
         """Return memberships that the update does not change, up to a tolerance.
 
         A step can raise the energy if neighbouring rows swap clusters. This step is then replaced
@@ -204,12 +230,12 @@ class BoundSmoother(Smoother):
         before, following = np.empty_like(now), np.empty_like(now)
         energy, damping = np.inf, 0.0
         for _ in range(MAX_SMOOTHINGS):
-            lower = self._update(now, kernel_values, damping, following)
+            lower = self._update(now, kernel_values, damping, following, fixed)
             if lower > energy:
                 if damping > 0.0:  # a rounding error
                     break
                 damping = self.smoothing * float(self.graph.degrees.max())
-                self._update(before, kernel_values, damping, now)
+                self._update(before, kernel_values, damping, now, fixed)
                 continue
             if energy - lower <= ENERGY_TOLERANCE * abs(lower):
                 return now, lower
@@ -222,18 +248,32 @@ class BoundSmoother(Smoother):
         return self._update(memberships, kernel_values, 0.0, np.empty_like(memberships))
 
     def _update(
-        self, memberships: Doubles, kernel_values: Doubles, damping: float, following: Doubles
+        self,
+        memberships: Doubles,
+        kernel_values: Doubles,
+        damping: float,
+        following: Doubles,
+        fixed: Rows | None = None,
     ) -> float:
-        return self.graph.core.soften(
+        energy = self.graph.core.soften(
             memberships, kernel_values, smoothing=self.smoothing, damping=damping, out=following
         )
+        if fixed is not None:
+            following[fixed] = memberships[fixed]
+        return energy
+
+
+def _per_degree(graph: Graph, smoothing: float) -> float:
+    """Return a smoothing divided by the mean degree; 1 for a graph without edges."""
+    degree = float(graph.degrees.mean())
+    return smoothing / degree if degree > 0 else 1.0
 
 
 SOLVERS: dict[str, Any] = {"gradient": GradientSmoother, "bound": BoundSmoother}
 
 
 def follow_soft_path(
-    dataset: Dataset,
+    dataset: MemoryDataset,
     smoother: Smoother,
     centers: Centers,
     memberships: Doubles,
@@ -255,12 +295,38 @@ def follow_soft_path(
 
 
 def solve_soft(
-    dataset: Dataset,
+    dataset: MemoryDataset,
     smoother: Smoother,
     centers: Centers,
     memberships: Doubles,
     bandwidth: float,
     options: SolverOptions,
+) -> State:
+    """Solve the problem at one bandwidth, such that no cluster loses all its rows.
+
+    If one does, the problem is solved again from the same start, and the rows of that cluster keep
+    their memberships.
+    """
+    initial = hard_labels(dataset, centers, memberships)
+    sizes = np.bincount(initial, minlength=len(centers))
+    fixed = None
+    while True:
+        state = _alternate(dataset, smoother, centers, memberships, bandwidth, options, fixed)
+        lost = (state.counts == 0) & (sizes > 0)
+        if not lost.any():
+            return state
+        of_lost = np.flatnonzero(lost[initial])
+        fixed = of_lost if fixed is None else np.union1d(fixed, of_lost)
+
+
+def _alternate(
+    dataset: MemoryDataset,
+    smoother: Smoother,
+    centers: Centers,
+    memberships: Doubles,
+    bandwidth: float,
+    options: SolverOptions,
+    fixed: Rows | None,
 ) -> State:
     """Alternate between moving centers and smoothing memberships, until centers hardly move.
 
@@ -281,23 +347,27 @@ def solve_soft(
             if move <= tol * bandwidth:
                 break
         dataset.run(KernelValuePass(centers, kernel, inverse, kernel_values))
-        memberships = smoother.start(dataset, centers, memberships)
-        memberships, energy = smoother.solve(memberships, kernel_values)
+        started = smoother.start(dataset, centers, memberships)
+        if fixed is not None:
+            started[fixed] = memberships[fixed]
+        memberships, energy = smoother.solve(started, kernel_values, fixed)
         history.append(-energy)
         residual = largest_move(start, centers)
     labels = hard_labels(dataset, centers, memberships)
-    sums = dataset.run(SoftPass(centers, one_hot(labels, len(centers)), kernel, inverse))
+    dataset.rows.set_labels(labels, len(centers))
+    sums = dataset.run(ModePass(centers, kernel, inverse, reassign=False))
     return State(
         bandwidth=bandwidth,
         centers=centers,
         objective=history[-1] / sums.weight,
         inertia=sums.inertia,
-        counts=np.bincount(labels, minlength=len(centers)),
+        counts=sums.counts,
         nearest=sums.nearest,
         unsupported=(sums.mass <= 0) & (sums.nearest >= 0),
         n_iter=len(history),
         residual=residual,
         converged=residual <= tol * bandwidth,
+        rows_averaged=sums.rows_averaged(),
         labels=labels,
         memberships=memberships,
         history=tuple(history),

@@ -81,6 +81,19 @@ def robust_start(pool: Sample, means: Centers, rng: np.random.RandomState, n_thr
     return Start(centers, search.radius(centers))
 
 
+def median_radius(distances: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> float:
+    """Return the weighted median of the distances of rows to their centers.
+
+    If it is 0, the smallest positive distance; 1 if there is none.
+    """
+    order = np.argsort(distances, kind="stable")
+    below = np.cumsum(weight[order])
+    median = distances[order[np.searchsorted(below, below[-1] / 2)]]
+    if not median > SMALLEST_BANDWIDTH:
+        median = distances.min(initial=np.inf, where=distances > SMALLEST_BANDWIDTH)
+    return float(median) if np.isfinite(median) else 1.0
+
+
 def improved_seeds(
     pool: Sample,
     seeds: Iterator[Centers],
@@ -134,18 +147,9 @@ class Breathing:
         return state.centers, n_accepted
 
     def radius(self, centers: Centers) -> float:
-        """Return the median distance of the rows to their nearest centers.
-
-        If it is 0, the smallest positive distance; 1 if there is none.
-        """
+        """Return the median distance of the rows to their nearest centers."""
         assign(self._dataset, centers)
-        distances = np.sqrt(self._own_distances(centers))
-        order = np.argsort(distances, kind="stable")
-        below = np.cumsum(self._weight[order])
-        median = distances[order[np.searchsorted(below, below[-1] / 2)]]
-        if not median > SMALLEST_BANDWIDTH:
-            median = distances.min(initial=np.inf, where=distances > SMALLEST_BANDWIDTH)
-        return float(median) if np.isfinite(median) else 1.0
+        return median_radius(np.sqrt(self._own_distances(centers)), self._weight)
 
     def _own_distances(self, centers: Centers) -> npt.NDArray[np.float64]:
         return self._dataset.run(OwnDistancePass(centers)).squared
