@@ -25,6 +25,14 @@ def refusal(rows, n_clusters=1, n_neighbors=0):
     return None
 
 
+def soft_refusal(model, rows):
+    """Return what the error of a fit of `LaplacianKModes` says, or None."""
+    links = isinstance(model.init, str) and model.init == "linkage"
+    needs_graph = (model.smoothing != 0 or links) and isinstance(model.affinity, str)
+    is_given = needs_graph and not isinstance(model.n_neighbors, str)
+    return refusal(rows, model.n_clusters, model.n_neighbors if is_given else 0)
+
+
 def outcome(call, *arguments, **options):
     try:
         return call(*arguments, **options)

@@ -30,6 +30,7 @@ from properties.checking import (
     kernel_mean,
     outcome,
     refusal,
+    soft_refusal,
 )
 from properties.drawing import (
     BANDWIDTH,
@@ -460,14 +461,6 @@ def modes_by_bandwidth_fit_together(ask, rows):
     assert labels.max() < tree.n_modes[0]
     check_frames(tree, tree.n_modes.sum())
     assert len(ask("ModeTree.to_frame", rows, tree)["step"]) == tree.n_modes.sum()
-
-
-def soft_refusal(model, rows):
-    """Return what the error of a fit of `LaplacianKModes` says, or None."""
-    links = isinstance(model.init, str) and model.init == "linkage"
-    needs_graph = (model.smoothing != 0 or links) and isinstance(model.affinity, str)
-    is_given = needs_graph and not isinstance(model.n_neighbors, str)
-    return refusal(rows, model.n_clusters, model.n_neighbors if is_given else 0)
 
 
 @holds_for(

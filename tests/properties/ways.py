@@ -25,6 +25,7 @@ from properties.checking import (
     is_too_fine,
     outcome,
     refusal,
+    soft_refusal,
 )
 from properties.drawing import (
     BANDWIDTH,
@@ -72,10 +73,9 @@ def refused(found, model, rows):
     """Return whether rows are too few for a model, which must then have said so."""
     if isinstance(model, MeanShift):
         return is_too_fine(found, rows) or is_refused(found, refusal(rows))
-    n_neighbors = 0
-    if isinstance(model, LaplacianKModes) and model.smoothing != 0:
-        n_neighbors = model.n_neighbors if isinstance(model.affinity, str) else 0
-    return is_refused(found, refusal(rows, model.n_clusters, n_neighbors))
+    if isinstance(model, LaplacianKModes):
+        return is_refused(found, soft_refusal(model, rows))
+    return is_refused(found, refusal(rows, model.n_clusters))
 
 
 BESIDE = of_rows(
