@@ -18,7 +18,8 @@ from sklearn.datasets import (
 )
 from sklearn.metrics import adjusted_rand_score
 
-from modeclust import LaplacianKModes, cluster_modes, load
+from modeclust import LaplacianKModes, cluster_modes, estimate_bandwidth, load
+from modeclust.exceptions import EmptySupportWarning
 
 IRIS = load_iris().data
 CIRCLES, CIRCLE = make_circles(600, noise=0.05, factor=0.5, random_state=0)
@@ -101,18 +102,24 @@ def test_attributes_are_of_two_stages(solver):
     means = np.array([BLOBS[path.labels[0] == k].mean(axis=0) for k in range(4)])
     np.testing.assert_allclose(path.centers[0], means)
     own = np.linalg.norm(BLOBS - means[path.labels[0]], axis=1)
-    assert model.bandwidth_ == pytest.approx(np.sort(own)[149])
+    wanted = (
+        np.sort(own)[149] if solver == "bound" else estimate_bandwidth(BLOBS, statistic="median")
+    )
+    assert model.bandwidth_ == pytest.approx(wanted)
     np.testing.assert_array_equal(model.labels_, model.assignments_.argmax(axis=1))
     away = cdist(model.modes_, BLOBS)
     away[model.labels_ != np.arange(4)[:, None]] = np.inf
     np.testing.assert_array_equal(model.exemplar_indices_, away.argmin(axis=1))
 
 
-def test_modes_are_those_of_cluster_modes_from_the_same_centers():
-    model = LaplacianKModes(2).fit(CIRCLES)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_modes_are_those_of_cluster_modes(solver):
+    model = LaplacianKModes(2, solver=solver).fit(CIRCLES)
     given = cluster_modes(CIRCLES, model.labels_)
-    # Both average the same number of rows, and lie on the rings, not in their empty middle.
-    np.testing.assert_allclose(model.rows_averaged_, given.rows_averaged, rtol=0.1)
+    np.testing.assert_array_equal(model.modes_, given.modes)
+    np.testing.assert_array_equal(model.mode_bandwidths_, given.bandwidths)
+    np.testing.assert_array_equal(model.rows_averaged_, given.rows_averaged)
+    # They lie on the rings, not in their empty middle.
     radius = np.linalg.norm(model.modes_, axis=1)
     ring = np.array([np.linalg.norm(CIRCLES[model.labels_ == k], axis=1).mean() for k in (0, 1)])
     np.testing.assert_allclose(radius, ring, atol=0.1)
@@ -291,3 +298,20 @@ def test_callbacks_see_every_step():
     recorder = Recorder()
     LaplacianKModes(4).set_callbacks(recorder).fit(BLOBS)
     assert recorder.steps == ["restart"] + ["bandwidth"] * 8 + ["level"] * 8
+
+
+@pytest.mark.parametrize("bandwidth", [0.05, 0.1, "knn", "auto"])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_clusters_of_linkage_survive_the_path(solver, bandwidth):
+    model = LaplacianKModes(2, solver=solver, bandwidth=bandwidth).fit(CIRCLES)
+    assert adjusted_rand_score(CIRCLE, model.labels_) == 1
+    labels = model.path_.labels[model.path_.stage < 2]
+    assert np.all(labels == model.labels_)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_kernel_that_reaches_no_row_leaves_the_clusters_of_linkage(solver):
+    model = LaplacianKModes(2, solver=solver, kernel="biweight", bandwidth=1e-3)
+    with pytest.warns(EmptySupportWarning, match="Use a larger bandwidth"):
+        model.fit(CIRCLES)
+    assert adjusted_rand_score(CIRCLE, model.labels_) == 1

@@ -23,7 +23,7 @@ from modeclust.path import Path
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.cluster_modes import N_LEVELS, Labelled, follow_modes
 from modeclust.solvers.kmeans import lower_inertia, mean_variance, solve_kmeans
-from modeclust.solvers.kmodes import State, automatic_start, schedule
+from modeclust.solvers.kmodes import Centers, State, automatic_start, schedule
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.robust_start import WIDTH, robust_start
 
@@ -353,11 +353,10 @@ class BandwidthMixin(PathEstimator):
             return
         problem, record = progress.problem, progress.record
         record.round_labelled()
-        labelled = record.labelled
-        assert labelled is not None
+        centers, bandwidth = self._modes_start(record)
         task = Labelled(
-            labelled.centers,
-            labelled.bandwidth,
+            centers,
+            bandwidth,
             problem.options.kernel,
             None if isinstance(self.rows_per_mode, str) else self.rows_per_mode,
             problem.count_per_weight,
@@ -365,6 +364,11 @@ class BandwidthMixin(PathEstimator):
         done = record.states[record.n_labelled :]
         states = follow_modes(problem.dataset, task, done)
         self._add_states(progress, "modes", states, N_LEVELS - len(done))
+
+    def _modes_start(self, record: Record) -> tuple[Centers, float]:
+        """Return the centers from which the modes are followed, and their bandwidth."""
+        assert record.labelled is not None
+        return record.labelled.centers, record.labelled.bandwidth
 
     def _n_finite_bandwidths(self, target: float | None) -> int:
         if target is None:

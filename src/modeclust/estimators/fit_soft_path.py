@@ -16,11 +16,11 @@ from modeclust.estimators.fit_path import (
     BandwidthMixin,
 )
 from modeclust.estimators.observers import Progress
-from modeclust.estimators.problem import CheckedInput, Problem
+from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.soft_problem import GraphOptions, SoftProblem
 from modeclust.kernels import KERNELS
 from modeclust.solvers.bandwidth import choose_bandwidth
-from modeclust.solvers.kmodes import schedule
+from modeclust.solvers.kmodes import Centers, schedule
 from modeclust.solvers.neighbors import has_approximate
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.robust_start import WIDTH
@@ -98,13 +98,16 @@ class SoftPathEstimator(BandwidthMixin):
         assert isinstance(problem, SoftProblem)
         self._check_internal_bandwidths(problem)
         is_auto = self.bandwidth == "auto"
+        # At a cluster radius, "gradient" would cut through clusters that are not round.
+        is_local = self.solver == "gradient" and self.smoothing != 0
         bandwidth = None
-        if not is_auto or self._heats_by_rule:
+        if not is_auto or is_local or self._heats_by_rule:
             bandwidth, _ = choose_bandwidth(
                 problem.dataset,
                 "knn" if is_auto else self.bandwidth,
                 local=False,
                 unit=problem.rescaling.scale,
+                statistic="median" if is_auto else "mean",
                 random_state=self.random_state,
             )
         if not is_auto:
@@ -114,10 +117,14 @@ class SoftPathEstimator(BandwidthMixin):
             self.affinity, self.affinity_bandwidth, self.n_neighbors, self.neighbor_search
         )
         problem.set_graph(graph, bandwidth, rng)
-        return None if is_auto else float(problem.bandwidth_to_internal(bandwidth))
+        if is_auto and not is_local:
+            return None
+        return float(problem.bandwidth_to_internal(bandwidth))
 
     def _n_finite_bandwidths(self, target: float | None) -> int:
-        return N_LABEL_BANDWIDTHS if target is None else super()._n_finite_bandwidths(target)
+        if self.bandwidth == "auto":
+            return N_LABEL_BANDWIDTHS
+        return super()._n_finite_bandwidths(target)
 
     @property
     def _links(self) -> bool:
@@ -154,4 +161,9 @@ class SoftPathEstimator(BandwidthMixin):
         assert isinstance(problem, SoftProblem)
         assert start is not None
         radius = problem.radius(start.centers)
-        progress.bandwidths = schedule(WIDTH * radius, radius, self._n_finite_bandwidths(None))
+        progress.bandwidths = schedule(WIDTH * radius, radius, N_LABEL_BANDWIDTHS)
+
+    def _modes_start(self, record: Record) -> tuple[Centers, float]:
+        """Return the means of the clusters: modes then depend on the labels alone."""
+        assert isinstance(record.problem, SoftProblem)
+        return record.problem.means(), np.inf

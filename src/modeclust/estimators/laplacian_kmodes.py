@@ -51,9 +51,9 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
     of a graph that joins each row to its nearest neighbours. Neighbours tend to be in the same
     cluster, so clusters need not be convex.
 
-    With the default parameters, the fit starts from average linkage over the graph, smooths these
-    clusters while the bandwidth falls to the cluster radius, and then finds the mode of each
-    cluster at a bandwidth of its own, as `KModes` does.
+    With the default parameters, the fit starts from average linkage over the graph, lowers the
+    bandwidth to the cluster radius, and smooths the clusters there. It then finds the mode of each
+    cluster at a bandwidth of its own, as `cluster_modes` does.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
         a matrix, it is used for new rows. With "auto" and "binary" it is ignored.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
         "auto" is the cluster radius, the median distance of the rows to the means of their initial
-        clusters; the modes then get bandwidths of their own. A number is the target bandwidth. A
+        clusters. For the solver "gradient", it is the median distance of the rows to their tenth
+        neighbour. The modes then get bandwidths of their own. A number is the target bandwidth. A
         rule estimates it from the data (`estimate_bandwidth`) and can have a factor: "knn/3" or
         "0.4*knn". With a number or a rule, the modes are the centers at the target.
     rows_per_mode : float or "auto", default="auto"
@@ -101,8 +102,9 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
         clusters that overlap, and "bound" for all others. With ``smoothing=0``, both give the
         result of `KModes`.
     init : {"linkage", "k-means++", "random"}, callable or array-like, default="linkage"
-        "linkage" starts from average linkage over the graph. Otherwise the fit starts from K-means,
-        which is initialised as in `KModes`.
+        "linkage" starts from average linkage over the graph. These clusters stay as they are until
+        the last bandwidth. Otherwise the fit starts from K-means, which is initialised as in
+        `KModes`, and assignments are smoothed at each bandwidth.
     n_init : int or "auto", default="auto"
         Number of K-means runs, as in `KModes`. Not used with ``init="linkage"``.
     path_iter : int, default=30

@@ -1,7 +1,7 @@
 """A clustering problem with soft assignments, which are smooth over a graph."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from modeclust.solvers.density_graph import (
     inverse_affinities,
     normalised,
 )
-from modeclust.solvers.kmodes import Centers, State, inverse_square, state_of
+from modeclust.solvers.kmodes import Centers, State, follow_path, inverse_square, state_of
 from modeclust.solvers.laplacian import SOLVERS, Graph, follow_soft_path
 from modeclust.solvers.linkage import linkage_labels
 from modeclust.solvers.neighbors import (
@@ -65,13 +65,25 @@ class SoftProblem(Problem):
     from_linkage: bool = False  # whether the path starts from linkage
 
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
-        """Yield the state at each bandwidth, each started from the last one."""
+        """Yield the state at each bandwidth, each started from the last one.
+
+        The clusters of linkage follow the graph. They stay as they are on the way to the last
+        bandwidth: a wide kernel would pull them apart, or two rings together.
+        """
         if self.smoothing == 0:
             yield from super().follow_path(centers, bandwidths)
             return
         dataset = self._memory()
+        labels = dataset.labels()
+        if self.from_linkage:
+            limits = self.soft_options
+            frozen = replace(limits, max_iter=limits.path_iter, reassign=False)
+            for state in follow_path(dataset, centers, bandwidths[:-1], frozen):
+                centers = state.centers
+                yield state._replace(stage=1, labels=labels)
+            bandwidths = bandwidths[-1:]
         smoother = SOLVERS[self.solver]
-        memberships = smoother.first_memberships(dataset.labels(), len(centers))
+        memberships = smoother.first_memberships(labels, len(centers))
         graph = Graph.of(self.graph, self.n_threads)
         if isinstance(self.smoothing, str):
             kernel_sum = None
@@ -99,13 +111,18 @@ class SoftProblem(Problem):
         weight = dataset.weight
         labels = linkage_labels(graph, n_clusters, weight > 0 if weight.size else None)
         dataset.rows.set_labels(labels, n_clusters)
-        _, first = np.unique(labels, return_index=True)
-        # A cluster whose rows have no weight is at its first row.
-        centers = dataset.take(first).dense()
-        kernel = self.options.kernel
-        centers = dataset.run(ModePass(centers, kernel, 0.0, reassign=False)).moved(centers)
-        sums = dataset.run(ModePass(centers, kernel, 0.0, reassign=False))
+        centers = self.means()
+        sums = dataset.run(ModePass(centers, self.options.kernel, 0.0, reassign=False))
         return state_of(np.inf, centers, sums, 0, 0.0, converged=True)._replace(labels=labels)
+
+    def means(self) -> Centers:
+        """Return the mean of each cluster; the first row of one whose rows have no weight."""
+        dataset = self._memory()
+        clusters, first = np.unique(dataset.labels(), return_index=True)
+        centers = np.zeros((self.n_clusters, dataset.n_features))
+        centers[clusters] = dataset.take(first).dense()
+        means = ModePass(centers, self.options.kernel, 0.0, reassign=False)
+        return dataset.run(means).moved(centers)
 
     def radius(self, centers: Centers) -> float:
         """Return the median distance of the rows to the centers of their clusters."""

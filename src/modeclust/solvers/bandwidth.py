@@ -279,6 +279,12 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
         return 0.0
     squared = np.square(pairwise_distances(rows) if is_sparse(rows) else cdist(rows, rows))
     np.fill_diagonal(squared, np.inf)
+    finite = squared[np.isfinite(squared) & (squared > SAME_ROW**2)]
+    if len(finite) == 0:
+        return 0.0
+    # In units of the smallest distance: the search then finds the same for rows of any size.
+    unit = finite.min()
+    squared /= unit
     nearest = squared.min(axis=1)
     excess = squared - nearest[:, None]
     n_features = rows.shape[1]
@@ -288,14 +294,11 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
         terms = np.log(np.exp(-inverse * excess) @ weights) - inverse * nearest
         return float(np.average(n_features * log_bandwidth - terms, weights=weights))
 
-    finite = squared[np.isfinite(squared) & (squared > SAME_ROW**2)]
-    if len(finite) == 0:
-        return 0.0
-    grid = np.linspace(0.5 * np.log(finite.min()), 0.5 * np.log(finite.max()), 20)
+    grid = np.linspace(0.0, 0.5 * np.log(finite.max() / unit), 20)
     best = int(np.argmin([loss(point) for point in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(loss, bounds=(low, high), method="bounded") if low < high else None
-    bandwidth = np.exp(found.x if found is not None else low)
+    bandwidth = np.sqrt(unit) * np.exp(found.x if found is not None else low)
     return float(bandwidth * (len(sample.weight) / n_rows) ** (1 / (n_features + 4)))
 
 

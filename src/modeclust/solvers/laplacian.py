@@ -140,7 +140,8 @@ class GradientSmoother(Smoother):
             cut = max(cut, LEAST_CUT * float(graph.degrees.sum()))
             return SMOOTH_ENERGY * weight / cut if cut > 0 else 1.0
         smoothing = _per_degree(graph, GRADIENT_DEGREE)
-        return min(smoothing, MAX_ENERGY * kernel_sum / cut) if cut > 0 else smoothing
+        limit = MAX_ENERGY * kernel_sum / cut if cut > 0 else np.inf
+        return min(smoothing, limit) if limit > 0 else smoothing
 
     def start(self, dataset: Dataset, centers: Centers, memberships: Doubles) -> Doubles:
         """Return the memberships, with rows without edges in their nearest clusters.
