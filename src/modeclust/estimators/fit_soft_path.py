@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.soft_problem import GraphOptions, SoftProblem
 from modeclust.kernels import KERNELS
 from modeclust.solvers.bandwidth import choose_bandwidth
-from modeclust.solvers.kmodes import Centers, schedule
+from modeclust.solvers.kmodes import Centers, State, automatic_start, schedule
 from modeclust.solvers.neighbors import has_approximate
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.robust_start import WIDTH
@@ -163,7 +164,14 @@ class SoftPathEstimator(BandwidthMixin):
         radius = problem.radius(start.centers)
         progress.bandwidths = schedule(WIDTH * radius, radius, N_LABEL_BANDWIDTHS)
 
+    def _first_bandwidth(self, problem: Problem, means: State, target: float) -> float:
+        if not self._links or not isinstance(self.start_bandwidth, str):
+            return super()._first_bandwidth(problem, means, target)
+        frozen = replace(problem.options, reassign=False)
+        return automatic_start(problem.dataset, means.centers, frozen, target)
+
     def _modes_start(self, record: Record) -> tuple[Centers, float]:
         """Return the means of the clusters: modes then depend on the labels alone."""
         assert isinstance(record.problem, SoftProblem)
-        return record.problem.means(), np.inf
+        assert record.labelled is not None
+        return record.problem.means(record.labelled.centers), np.inf

@@ -115,14 +115,19 @@ class SoftProblem(Problem):
         sums = dataset.run(ModePass(centers, self.options.kernel, 0.0, reassign=False))
         return state_of(np.inf, centers, sums, 0, 0.0, converged=True)._replace(labels=labels)
 
-    def means(self) -> Centers:
-        """Return the mean of each cluster; the first row of one whose rows have no weight."""
+    def means(self, elsewhere: Centers | None = None) -> Centers:
+        """Return the mean of each cluster.
+
+        If the rows of a cluster have no weight, this is its first row. Clusters without rows are
+        where `elsewhere` has them.
+        """
         dataset = self._memory()
         clusters, first = np.unique(dataset.labels(), return_index=True)
-        centers = np.zeros((self.n_clusters, dataset.n_features))
+        shape = (self.n_clusters, dataset.n_features)
+        centers = np.zeros(shape) if elsewhere is None else elsewhere.copy()
         centers[clusters] = dataset.take(first).dense()
-        means = ModePass(centers, self.options.kernel, 0.0, reassign=False)
-        return dataset.run(means).moved(centers)
+        step = ModePass(centers, self.options.kernel, 0.0, reassign=False)
+        return dataset.run(step).moved(centers)
 
     def radius(self, centers: Centers) -> float:
         """Return the median distance of the rows to the centers of their clusters."""

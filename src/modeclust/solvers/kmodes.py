@@ -206,7 +206,7 @@ def automatic_start(
     r / 20 of the result of a K-means step, where r is the root mean square distance of the rows to
     their centers. It is at least twice the target.
     """
-    sums = dataset.run(ModePass(means, options.kernel, 0.0, reassign=False))
+    sums = dataset.run(ModePass(means, options.kernel, 0.0, options.reassign))
     after_means_step = sums.moved(means)
     radius = float(np.sqrt(sums.inertia / sums.mass.sum()))
     bandwidth = radius
