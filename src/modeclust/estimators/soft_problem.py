@@ -62,7 +62,6 @@ class SoftProblem(Problem):
     graph: sparse.csr_array | None = None
     linkage_graph: sparse.csr_array | None = None  # of the initial clusters, if it is another one
     neighborhood: Neighborhood = field(init=False)
-    from_linkage: bool = False  # whether the path starts from linkage
 
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last one."""
@@ -75,7 +74,7 @@ class SoftProblem(Problem):
         graph = Graph.of(self.graph, self.n_threads)
         if isinstance(self.smoothing, str):
             kernel_sum = None
-            if self.from_linkage:
+            if self.start == "linkage":
                 scale = inverse_square(float(bandwidths[-1]))
                 at_start = ModePass(centers, self.options.kernel, scale, reassign=False)
                 kernel_sum = dataset.run(at_start).objective
@@ -93,7 +92,7 @@ class SoftProblem(Problem):
 
     def linkage_start(self) -> State:
         """Return the clusters of average linkage over the graph, with their means as centers."""
-        self.from_linkage = True
+        self.start = "linkage"
         dataset, n_clusters = self._memory(), self.n_clusters
         graph = self._connected() if self.linkage_graph is None else self.linkage_graph
         weight = dataset.weight
