@@ -848,6 +848,17 @@ JOB = {
         ("x", "'--seed': .*integer"),
     ],
     "jobs": [("0", "--jobs must not be 0; pass -1"), ("1.5", "'--jobs': .*integer")],
+    "method": [("spectral", "'--method': .*'spectral' is not one of 'kmodes', 'laplacian'")],
+    "smoothing": [("1", "--smoothing applies only to --method laplacian; remove it")],
+    "n_neighbors": [("5", "--n-neighbors applies only to --method laplacian; remove it")],
+    "neighbor_search": [
+        ("all", "'--neighbor-search': .*'all' is not one of 'auto', "),
+        ("exact", "--neighbor-search applies only to --method laplacian; remove it"),
+    ],
+    "solver": [
+        ("newton", "'--solver': .*'newton' is not one of 'bound', 'gradient'"),
+        ("gradient", "--solver applies only to --method laplacian; remove it"),
+    ],
     "checkpoint": [
         ("absent/fit.checkpoint", "absent"),
         (".", "'.': Not a regular file"),
