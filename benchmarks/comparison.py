@@ -186,8 +186,15 @@ def _dask_means(X, n_clusters, seed):
 def _laplacian(smoothing, fraction, **options) -> Fit:
     def make(X, k, seed):
         bandwidth = fraction * estimate_bandwidth(X)
+        # As in the paper: a start from K-means, and affinities by a kernel.
+        paper = {"solver": "gradient", "init": "k-means++", "n_init": 10, "affinity": "heat"}
         return LaplacianKModes(
-            k, smoothing=smoothing, bandwidth=bandwidth, random_state=seed, **options
+            k,
+            smoothing=smoothing,
+            bandwidth=bandwidth,
+            n_neighbors=5,
+            random_state=seed,
+            **(paper | options),
         )
 
     return _centers(make)

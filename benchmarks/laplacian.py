@@ -122,6 +122,7 @@ def _authors_model(theirs, limits):
     bandwidths = theirs["bandwidths"].tolist()
     return LaplacianKModes(
         len(theirs["init_centers"]),
+        solver="gradient",
         smoothing=float(theirs["smoothing"]),
         affinity=sparse.csr_array(tuple(parts), shape=(n_rows, n_rows)),
         bandwidth=bandwidths[-1],

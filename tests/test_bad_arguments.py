@@ -149,6 +149,7 @@ CALLS: dict[str, Any] = {
     "LaplacianKModes.fit": of(lambda: LaplacianKModes(3, bandwidth=1.0, n_neighbors=1), "fit", X=X),
     "LaplacianKModes.predict": of(_laplacian, "predict"),
     "LaplacianKModes.predict_proba": of(_laplacian, "predict_proba"),
+    "LaplacianKModes.report": of(_laplacian, "report", X=X),
     "LaplacianKModes.save": of(_laplacian, "save"),
     "MeanShift": made(MeanShift, bandwidth=1.0),
     "MeanShift.fit": of(lambda: MeanShift(1.0), "fit", X=X),
@@ -431,6 +432,19 @@ def nearly_symmetric():
 
 
 ROWS_PER_MODE = by_rule("rows_per_mode", 0.5, 0, -3, np.nan, "few", None)
+REPORT = {
+    "X": KNOWN,
+    "y": [
+        *CLASSES,
+        bad("report.html", "the path is the third argument: report.X, path='report.html'"),
+    ],
+    "path": REPORT_TO_WRITE,
+    "image_shape": IMAGE,
+    "feature_names": NAMES,
+    "title": anything("whatever it is, the heading is its text"),
+    "notes": [bad(3, "notes must be a list of sentences, got GOT")],
+    "sample_weight": WEIGHTS,
+}
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
@@ -484,20 +498,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
-    "KModes.report": {
-        "X": KNOWN,
-        "y": [
-            *CLASSES,
-            bad("report.html", "the path is the third argument: report.X, path='report.html'"),
-        ],
-        "path": REPORT_TO_WRITE,
-        "image_shape": IMAGE,
-        "feature_names": NAMES,
-        "title": anything("whatever it is, the heading is its text"),
-        "notes": [bad(3, "notes must be a list of sentences, got GOT")],
-        "sample_weight": WEIGHTS,
-        "sample_scale": SCALES,
-    },
+    "KModes.report": {**REPORT, "sample_scale": SCALES},
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
         **SHARED_BY_PATHS,
@@ -540,6 +541,10 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "LaplacianKModes.predict": {"X": NEW},
     "LaplacianKModes.predict_proba": {"X": NEW},
+    "LaplacianKModes.report": {
+        **REPORT,
+        "sample_scale": [bad(np.ones(10), "sample_scale must be None: LaplacianKModes has no")],
+    },
     "LaplacianKModes.save": {"path": FILE_TO_WRITE},
     "MeanShift": {
         **CLIMBS,
@@ -843,6 +848,17 @@ JOB = {
         ("x", "'--seed': .*integer"),
     ],
     "jobs": [("0", "--jobs must not be 0; pass -1"), ("1.5", "'--jobs': .*integer")],
+    "method": [("spectral", "'--method': .*'spectral' is not one of 'kmodes', 'laplacian'")],
+    "smoothing": [("1", "--smoothing applies only to --method laplacian; remove it")],
+    "n_neighbors": [("5", "--n-neighbors applies only to --method laplacian; remove it")],
+    "neighbor_search": [
+        ("all", "'--neighbor-search': .*'all' is not one of 'auto', "),
+        ("exact", "--neighbor-search applies only to --method laplacian; remove it"),
+    ],
+    "solver": [
+        ("newton", "'--solver': .*'newton' is not one of 'bound', 'gradient'"),
+        ("gradient", "--solver applies only to --method laplacian; remove it"),
+    ],
     "checkpoint": [
         ("absent/fit.checkpoint", "absent"),
         (".", "'.': Not a regular file"),

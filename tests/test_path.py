@@ -50,6 +50,7 @@ def test_a_point_is_one_bandwidth(path):
 def test_a_part_of_a_path_is_one(path, part, bandwidths):
     short = path[part]
     assert isinstance(short, Path)
+    assert short.start == "K-means"
     assert [point.bandwidth for point in short] == bandwidths
     for point in short:
         whole = path.at(point.bandwidth)

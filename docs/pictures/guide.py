@@ -47,7 +47,7 @@ def which_algorithm():
         "KMedoids": KMedoids(3, method="fasterpam", metric="euclidean", random_state=0),
         "MeanShift": MeanShift(bandwidth=0.25),
         "MeanShift, three modes": MeanShift(n_clusters=3),
-        "LaplacianKModes": LaplacianKModes(3, bandwidth=0.25, random_state=0),
+        "LaplacianKModes": LaplacianKModes(3),
     }
     figure, axes = plt.subplots(
         2, 3, figsize=(9, 4), sharex=True, sharey=True, layout="constrained"

@@ -36,7 +36,8 @@ class PathPoint(NamedTuple):
     labels : ndarray of shape (N,) or None
         The label of each row, if labels are stored.
     stage : int
-        0 for K-means, 1 where rows are assigned to their nearest modes, 2 where labels are frozen.
+        0 for the initial clusters, 1 where labels are found at a bandwidth, 2 where labels are
+        frozen.
     cluster_bandwidths : ndarray of shape (K,)
         The bandwidth of each cluster.
     rows_averaged : ndarray of shape (K,) or None
@@ -71,8 +72,8 @@ class Path:
     Attributes
     ----------
     bandwidths : ndarray of shape (S,)
-        The bandwidths, from large to small. The first is infinite if the path begins with K-means.
-        If clusters have their own bandwidths, the median of the finite ones.
+        The bandwidths, from large to small. The first is infinite if the path begins with K-means
+        or linkage. If clusters have their own bandwidths, the median of the finite ones.
     centers : ndarray of shape (S, K, D)
         The modes.
     objectives : ndarray of shape (S,)
@@ -89,13 +90,15 @@ class Path:
     feature_names : sequence of str or None
         Names of the D features, used by `to_frame`.
     stage : ndarray of shape (S,)
-        0 for K-means, 1 where rows are assigned to their nearest modes, and 2 where labels are
-        frozen and only modes move.
+        0 for the initial clusters and their means, 1 where labels are found at a bandwidth, and 2
+        where labels are frozen and only modes move.
     cluster_bandwidths : ndarray of shape (S, K)
         The bandwidth of each cluster. They differ only in stage 2.
     rows_averaged : ndarray of shape (S, K) or None
         How many rows each mode averages: (sum w)^2 / sum w^2, with the weights w of the last mode
-        step. An integer sample weight counts as repeated rows. None for `LaplacianKModes`.
+        step. An integer sample weight counts as repeated rows.
+    start : {"K-means", "linkage"}
+        How the initial clusters were found.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class Path:
     stage: npt.NDArray[np.int64] = None  # type: ignore[assignment]
     cluster_bandwidths: npt.NDArray[np.float64] = None  # type: ignore[assignment]
     rows_averaged: npt.NDArray[np.float64] | None = None
+    start: str = "K-means"
 
     def __post_init__(self) -> None:
         if self.stage is None:
@@ -145,6 +149,7 @@ class Path:
                 and (averaged is None or is_array(averaged, "f", n, n_clusters))
                 and (labels is None or is_array(labels, "iu", n, None))
                 and (self.feature_names is None or len(self.feature_names) == n_features)
+                and self.start in ("K-means", "linkage")
             )
         if not is_right:
             raise ValueError(
@@ -203,7 +208,7 @@ class Path:
         arrays: dict[str, Any] = {
             name: None if array is None else array[indices]
             for name, array in vars(self).items()
-            if name != "feature_names"
+            if name not in ("feature_names", "start")
         }
         return replace(self, **arrays)
 
@@ -226,7 +231,7 @@ class Path:
         Parameters
         ----------
         bandwidth : float
-            A positive number, or ``np.inf`` for the K-means point.
+            A positive number, or ``np.inf`` for the initial clusters.
 
         Returns
         -------

@@ -13,9 +13,7 @@ from rich.console import Console
 
 from modeclust import load
 from modeclust.cli import fit, printing
-from modeclust.cli.options import (
-    FitOptions,
-)
+from modeclust.cli.options import FitOptions, Method
 from modeclust.cli.readers.files import TableError
 
 # The kernel reaches no row.
@@ -121,3 +119,5 @@ def test_progress_is_shown_on_a_terminal(monkeypatch):
     assert "path" in screen.getvalue()
     assert "modes" in screen.getvalue()
     assert "_skl_callbacks" not in vars(fitted.model)
+    fit.fit_data(FitOptions("iris", 3, method=Method.laplacian), show_progress=True)
+    assert "linkage" in screen.getvalue()

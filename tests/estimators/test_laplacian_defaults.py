@@ -274,6 +274,7 @@ def test_a_saved_model_predicts_the_same(tmp_path, solver):
     model = LaplacianKModes(2, solver=solver).fit(CIRCLES)
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
+    assert (loaded.path_.start, loaded.path_[3:].start) == ("linkage", "linkage")
     np.testing.assert_array_equal(loaded.modes_, model.modes_)
     np.testing.assert_array_equal(loaded.rows_averaged_, model.rows_averaged_)
     new = CIRCLES[:50] + 0.01
@@ -287,8 +288,8 @@ class Recorder(Callback):
         self.steps = []
 
     def on_fit_task_end(self, estimator, context, *, fitted_estimator):
-        if context.task_name in ("restart", "bandwidth", "level"):
-            self.steps.append(context.task_name)
+        if context.task_name in ("start", "bandwidth", "level"):
+            self.steps.append((context.parent.task_name, context.task_name))
             assert fitted_estimator.predict(BLOBS).shape == (300,)
             assert fitted_estimator.modes_.shape == (4, 5)
 
@@ -297,7 +298,8 @@ class Recorder(Callback):
 def test_callbacks_see_every_step():
     recorder = Recorder()
     LaplacianKModes(4).set_callbacks(recorder).fit(BLOBS)
-    assert recorder.steps == ["restart"] + ["bandwidth"] * 8 + ["level"] * 8
+    expected = [("linkage", "start")] + [("path", "bandwidth")] * 8 + [("modes", "level")] * 8
+    assert recorder.steps == expected
 
 
 @pytest.mark.parametrize("bandwidth", [0.05, 0.1, "knn", "auto"])

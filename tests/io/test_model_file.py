@@ -370,8 +370,10 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
             load(path)
 
 
-def test_a_scaling_that_does_not_fit_is_refused(small, tmp_path):
-    model, path, ones = small[0], tmp_path / "model.npz", np.ones(2)
+@pytest.mark.parametrize("cls", [KModes, LaplacianKModes])
+def test_a_scaling_that_does_not_fit_is_refused(cls, small, tmp_path):
+    path, ones = tmp_path / "model.npz", np.ones(2)
+    model = small[0] if cls is KModes else cls(2).fit(X[:, :2])
     scaling = Scaling(ones, ones)
     for other in (
         "x",
@@ -383,13 +385,14 @@ def test_a_scaling_that_does_not_fit_is_refused(small, tmp_path):
         altered(scaling, mean="x"),
     ):
         state = vars(model) | {"scaling_": other}
-        write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
+        write_document(path, Document("0.1", cls.__name__, state, {}), cls._saved_types)
         with pytest.raises(ModelFileError, match=r"scaling_ must be means|a scaling must have one"):
             load(path)
 
 
-def test_a_model_of_scaled_rows_warns_when_loaded_until_it_is_fitted_anew(tmp_path):
-    model = KModes(3, **QUICK).fit(X)
+@pytest.mark.parametrize("cls", [KModes, LaplacianKModes])
+def test_a_model_of_scaled_rows_warns_when_loaded_until_it_is_fitted_anew(cls, tmp_path):
+    model = cls(3, **QUICK).fit(X)
     model.scaling_ = Scaling(X.mean(axis=0), X.std(axis=0))
     for _ in range(2):
         model.save(tmp_path / "model.npz")

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,6 +12,7 @@ from modeclust.plotting.clustering import (
     Clustering,
     density_bandwidths,
     has_own_bandwidths,
+    known_steps,
     labelled_step,
     labels_along,
     labels_at,
@@ -169,7 +172,28 @@ def test_labels_are_stored_or_recomputed(blobs):
     options = {"bandwidths": [np.inf, 2.0, 1.0], "random_state": 0}
     stored = kmodes_path(blobs, 3, store_labels=True, **options)
     not_stored = kmodes_path(blobs, 3, store_labels=False, **options)
-    np.testing.assert_array_equal(labels_along(blobs, not_stored), stored.labels)
-    np.testing.assert_array_equal(labels_along(blobs, stored), stored.labels)
+    model = SimpleNamespace(labels_=stored.labels[-1])
+    np.testing.assert_array_equal(labels_along(model, blobs, not_stored), stored.labels)
+    np.testing.assert_array_equal(labels_along(model, blobs, stored), stored.labels)
     for step in range(3):
-        np.testing.assert_array_equal(labels_at(blobs, not_stored, step), stored.labels[step])
+        found = labels_at(model, blobs, not_stored, step)
+        np.testing.assert_array_equal(found, stored.labels[step])
+
+
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        ({}, range(8, 17)),  # from the bandwidth of the labels on
+        ({"init": "k-means++"}, [0, *range(8, 17)]),
+        ({"bandwidth": 1.0, "n_bandwidths": 3}, [3]),
+        ({"bandwidth": 1.0, "n_bandwidths": 3, "init": "random"}, [0, 3]),
+    ],
+)
+def test_labels_of_soft_clusters_are_known_where_they_are_frozen(blobs, options, known):
+    kept = LaplacianKModes(3, random_state=0, **options).fit(blobs)
+    lost = LaplacianKModes(3, random_state=0, store_labels=False, **options).fit(blobs)
+    assert known_steps(kept, kept.path_) == list(range(len(kept.path_)))
+    assert known_steps(lost, lost.path_) == list(known)
+    for step in known:
+        found = labels_at(lost, blobs, lost.path_, step)
+        np.testing.assert_array_equal(found, kept.path_.labels[step])

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn import cluster
 from sklearn.exceptions import NotFittedError
 
-from modeclust import KModes, MeanShift
+from modeclust import KModes, LaplacianKModes, MeanShift
 from modeclust.plotting import ModesDisplay
 
 # Two clusters; their means are 1.5 and 11, and the classes of rows nearest to these are known.
@@ -126,6 +126,17 @@ def test_the_bandwidth_chooses_the_modes(blobs, bandwidth, title):
     assert display.title_.get_text() == title
     point = model.path_[-1 if bandwidth is None else 0]
     np.testing.assert_array_equal([c.center for c in display.clusters], point.centers)
+
+
+def test_modes_of_soft_clusters(blobs):
+    model = LaplacianKModes(3).fit(blobs)
+    display = drawn(model, blobs, bandwidth=np.inf)
+    assert display.title_.get_text() == "Linkage means"
+    np.testing.assert_array_equal([c.center for c in display.clusters], model.path_.centers[0])
+    assert [c.size for c in display.clusters] == model.path_.counts[0].tolist()
+    display = drawn(model, blobs)
+    assert display.title_.get_text().startswith("Modes that average ")
+    np.testing.assert_array_equal([c.center for c in display.clusters], model.modes_)
 
 
 def test_modes_with_their_own_bandwidths(blobs):

@@ -280,15 +280,38 @@ def test_a_soft_clustering_is_drawn_with_its_stored_labels(blobs):
     options = {"n_clusters": 3, "n_bandwidths": 3, "random_state": 0}
     kept = LaplacianKModes(**options).fit(blobs)
     lost = LaplacianKModes(store_labels=False, **options).fit(blobs)
-    for bandwidth in (np.inf, None):
+    for bandwidth in (kept.bandwidth_, None):
         first = PathDisplay.from_estimator(kept, blobs, bandwidth=bandwidth)
         again = PathDisplay.from_estimator(lost, blobs, bandwidth=bandwidth)
         np.testing.assert_array_equal(first.labels, again.labels)
-    between = kept.path_.bandwidths[2]
-    display = PathDisplay.from_estimator(kept, blobs, bandwidth=between)
-    np.testing.assert_array_equal(display.labels, kept.path_.labels[2])
-    with pytest.raises(ValueError, match="fit it with store_labels=True"):
-        PathDisplay.from_estimator(lost, blobs, bandwidth=between)
+    assert (first.exemplars_ is None, again.exemplars_ is None) == (False, True)
+    for step in (0, 2):
+        bandwidth = kept.path_.bandwidths[step]
+        display = PathDisplay.from_estimator(kept, blobs, bandwidth=bandwidth)
+        np.testing.assert_array_equal(display.labels, kept.path_.labels[step])
+        with pytest.raises(ValueError, match="fit it with store_labels=True"):
+            PathDisplay.from_estimator(lost, blobs, bandwidth=bandwidth)
+
+
+def test_clusters_of_linkage(blobs):
+    model = LaplacianKModes(3, random_state=0).fit(blobs)
+    display = PathDisplay.from_estimator(model, blobs)
+    assert display.ax_.get_title().startswith("Laplacian K-modes: modes average ")
+    names = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert names[:4] == ["linkage mean", "its nearest row", "center", "mode"]
+    display = PathDisplay.from_estimator(model, blobs, bandwidth=np.inf)
+    assert display.ax_.get_title() == "Clusters of linkage"
+    rule = LaplacianKModes(3, init="k-means++", bandwidth="knn", random_state=0).fit(blobs)
+    display = PathDisplay.from_estimator(rule, blobs)
+    assert display.ax_.get_title() == f"Laplacian K-modes at bandwidth {rule.bandwidth_:.3g}"
+    assert display.ax_.get_legend().get_texts()[0].get_text() == "K-means center"
+
+
+def test_soft_clusters_on_a_line_have_no_boundaries():
+    X = np.random.RandomState(0).normal(size=(90, 1)) + 9 * np.arange(90)[:, None] // 30
+    display = PathDisplay.from_estimator(LaplacianKModes(3).fit(X), X)
+    assert display.boundaries_ == []
+    assert len(display.densities_) == 3
 
 
 def test_names_of_frames_and_names_given(blobs):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from modeclust import KModes, MeanShift, Path, kmodes_path
+from modeclust import KModes, LaplacianKModes, MeanShift, Path, kmodes_path
 from modeclust.plotting import ScheduleDisplay
 from modeclust.plotting.palette import color
 
@@ -118,6 +118,23 @@ def test_modes_with_their_own_bandwidths_are_evenly_spaced():
     for panel in display.axes_:
         dotted = [line.get_xdata()[0] for line in panel.lines if line.get_linestyle() == ":"]
         assert dotted == [0.5, 2.5]
+
+
+@pytest.mark.parametrize("solver", ["bound", "gradient"])
+def test_the_objective_of_a_graph_is_shown_where_labels_are_found(blobs, solver):
+    model = LaplacianKModes(3, solver=solver).fit(blobs)
+    display = ScheduleDisplay.from_estimator(model)
+    display.figure_.canvas.draw()
+    assert display.step_names[0] == "linkage"
+    shown = display.objective_line_.get_ydata()
+    np.testing.assert_array_equal(shown[1:9], model.path_.objectives[1:9])
+    assert np.isnan(shown[[0, *range(9, 17)]]).all()
+    low, high = display.axes_[0].get_ylim()
+    assert low <= shown[1:9].min() < shown[1:9].max() <= high
+    assert (low == 0) == (solver == "gradient")  # that of "bound" is above 1
+    without = LaplacianKModes(3, smoothing=0).fit(blobs)
+    display = ScheduleDisplay.from_estimator(without)
+    np.testing.assert_array_equal(display.objective_line_.get_ydata(), without.path_.objectives)
 
 
 def test_rows_averaged_have_a_panel():

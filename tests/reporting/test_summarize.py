@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from modeclust import KModes
+from modeclust import KModes, LaplacianKModes
 from modeclust.reporting import summarize as summarize_module
 from modeclust.reporting.summarize import summarize
 
@@ -55,6 +55,33 @@ def test_labels_that_were_not_stored_are_recomputed(blobs):
     other = KModes(3, store_labels=False, random_state=0).fit(X)
     assert other.path_.labels is None
     assert summarize(other, X) == summarize(model, X)
+
+
+def test_soft_clusters(blobs):
+    X, y, _ = blobs
+    model = LaplacianKModes(3).fit(X)
+    summary = summarize(model, X, y)
+    told = summary["model"]
+    assert (told["start"], told["is_soft"], told["smoothing"]) == (
+        "linkage",
+        True,
+        model.smoothing_,
+    )
+    assert summary["redundant"] is None
+    objectives = [step["objective"] for step in summary["steps"]]
+    assert objectives == [None, *model.path_.objectives[1:9], *[None] * 8]
+    assert [step["counts"] for step in summary["steps"]] == model.path_.counts.tolist()
+    assert [rows[0] for rows in summary["exemplars"][-1]] == model.exemplar_indices_.tolist()
+
+
+def test_steps_of_soft_clusters_without_known_labels_are_left_out(blobs):
+    X, _, _ = blobs
+    model = LaplacianKModes(3, store_labels=False).fit(X)
+    summary = summarize(model, X)
+    assert [step["stage"] for step in summary["steps"]] == [1, *[2] * 8]
+    np.testing.assert_array_equal(summary["labels"]["first"], model.labels_)
+    [note] = summary["notes"]
+    assert note.startswith("Labels along the path were not stored, so only the last steps are")
 
 
 def test_redundant_pairs_are_those_of_the_model(blobs):

@@ -4,7 +4,7 @@ import csv
 import math
 import warnings
 from collections import Counter
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.options import BUILT_IN, FitOptions, check_name
+from modeclust.cli.model import Model, make_model
+from modeclust.cli.options import BUILT_IN, FitOptions, Method, check_name
 from modeclust.cli.printing import FitProgress, tell, use_option_names
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.csv_files import CsvFormat
@@ -21,10 +22,8 @@ from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table, read_table
 from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
-from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.scaling import Scaling
 from modeclust.plotting.exemplars import lengths
-from modeclust.solvers.bandwidth import RULES, parse_rule
 
 MAX_VALUES_TO_COMPARE = 2**20
 MAX_SCALE_RATIO = 100
@@ -33,7 +32,7 @@ MAX_SCALE_RATIO = 100
 class Fit(NamedTuple):
     """A fitted model and the data that it was fitted on."""
 
-    model: KModes
+    model: Model
     table: Table
     scaling: Scaling | None
     warnings: list[str]
@@ -47,9 +46,7 @@ class Fit(NamedTuple):
 
 def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     """Read the data and cluster it."""
-    bandwidth, image_shape = parse_bandwidth(options.bandwidth), parse_image(options.image)
-    rows_per_mode = parse_rows_per_mode(options.rows_per_mode, bandwidth)
-    n_init = parse_n_init(options.n_init)
+    model, image_shape = make_model(options), parse_image(options.image)
     reading = ReadOptions(
         parse_columns(options.columns),
         options.label_column,
@@ -57,6 +54,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         options.id_column,
         exclude=parse_columns(options.exclude, "--exclude") or (),
         stream=options.stream,
+        can_stream=options.method == Method.kmodes,
         csv_format=CsvFormat(options.header, options.separator, options.decimal_comma),
     )
     table = read_data(options.data, reading)
@@ -73,18 +71,6 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     scaling = fit_scaling(table.X, table.weight) if options.standardize else None
     if scaling is not None:
         table = table._replace(X=scaling.transform(table.X))
-    model = KModes(
-        options.n_clusters,
-        bandwidth=bandwidth,
-        rows_per_mode=rows_per_mode,
-        kernel=str(options.kernel),
-        adaptive=options.adaptive,
-        n_bandwidths=options.n_bandwidths,
-        n_init=n_init,
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        checkpoint=options.checkpoint,
-    )
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
         if show_progress and hasattr(model, "set_callbacks"):  # from scikit-learn 1.9 on
@@ -134,49 +120,6 @@ def compare_scales(table: Table) -> str | None:
         f"{spread[high] / spread[low]:,.0f} times as much as {table.columns[low]!r} and dominates "
         "the distances; consider --standardize"
     )
-
-
-def parse_bandwidth(text: str) -> float | str:
-    """Return a bandwidth, the name of a rule, or "auto"."""
-    if text == "auto":
-        return text
-    with suppress(ValueError):
-        parse_rule(text)
-        return text
-    with suppress(ValueError):
-        if (bandwidth := float(text)) > 0:
-            return bandwidth
-    raise ValueError(
-        f"--bandwidth must be auto, a number > 0, inf, one of {', '.join(RULES)}, or one of these "
-        f"rules with a factor, such as 0.4*knn or knn/3, got {text!r}."
-    )
-
-
-def parse_rows_per_mode(text: str, bandwidth: float | str) -> float | str:
-    """Return how many rows a mode averages, or "auto"."""
-    if text == "auto":
-        return text
-    try:
-        n_rows = float(text)
-    except ValueError:
-        n_rows = math.nan
-    if not n_rows >= 1:
-        raise ValueError(f"--rows-per-mode must be auto, a number >= 1, or inf, got {text!r}.")
-    if bandwidth != "auto":
-        raise ValueError(
-            f"--rows-per-mode applies only to --bandwidth auto, got --bandwidth {bandwidth}; "
-            "remove one of the two."
-        )
-    return n_rows
-
-
-def parse_n_init(text: str) -> int | str:
-    """Return the number of K-means runs, or "auto"."""
-    if text == "auto":
-        return text
-    if not (text.isdecimal() and int(text) > 0):
-        raise ValueError(f"--n-init must be auto or an integer > 0, got {text!r}.")
-    return int(text)
 
 
 def parse_image(text: str | None) -> tuple[int, int] | None:
@@ -246,21 +189,31 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "n_rows": int(table.X.shape[0]),
         "n_features": int(table.X.shape[1]),
         "n_clusters": len(clusters),
+        "class": type(model).__name__,
         "kernel": model.kernel,
         "bandwidth": None if is_kmeans else model.bandwidth_,
         "rule": model.bandwidth if isinstance(model.bandwidth, str) else None,
+        "smoothing": getattr(model, "smoothing_", None),
+        "start": model.path_.start,
         "objective": model.objective_,
         "inertia": model.inertia_,
         "n_iter": model.n_iter_,
         "standardized": fit.scaling is not None,
         "clusters": clusters,
-        "redundant": [] if is_kmeans else [list(pair) for pair in model.redundant_clusters()],
+        "redundant": redundant_pairs(model),
         "notices": list(table.notices),
         "warnings": fit.warnings,
     }
 
 
-def most_common_classes(model: KModes, classes: Any) -> list[tuple[str | None, float | None]]:
+def redundant_pairs(model: Model) -> list[list[int]] | None:
+    """Return the redundant pairs of clusters; None if the model does not compare clusters."""
+    if not hasattr(model, "redundant_clusters"):
+        return None
+    return [] if math.isinf(model.bandwidth_) else [list(p) for p in model.redundant_clusters()]
+
+
+def most_common_classes(model: Model, classes: Any) -> list[tuple[str | None, float | None]]:
     """Return the most common class of each cluster and its share of the rows."""
     counters: list[Counter[Any]] = [Counter() for _ in model.counts_]
     start = 0

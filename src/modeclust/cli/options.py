@@ -16,10 +16,14 @@ from modeclust.data.machine import SHARE_TO_READ
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 BANDWIDTHS = ("auto", "knn", "silverman", "scott", "likelihood", "inf")
 Kernel = StrEnum("Kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
+Method = StrEnum("Method", ["kmodes", "laplacian"])
+Solver = StrEnum("Solver", ["bound", "gradient"])
+NeighborSearch = StrEnum("NeighborSearch", ["auto", "exact", "approximate"])
 
 # Options in groups, under a heading in the help.
 clustering_option = partial(typer.Option, rich_help_panel="Clustering")
 column_option = partial(typer.Option, rich_help_panel="Columns")
+laplacian_option = partial(typer.Option, rich_help_panel="Clustering by --method laplacian")
 reading_option = partial(typer.Option, rich_help_panel="Reading")
 output_option = partial(typer.Option, rich_help_panel="Output")
 folder_option = partial(output_option, "-o", "--output", metavar="DIR", help="Folder to write.")
@@ -110,6 +114,15 @@ class FitOptions(NamedTuple):
             "-k", "--clusters", metavar="K", min=1, show_default=False, help="Number of clusters."
         ),
     ]
+    method: Annotated[
+        Method,
+        clustering_option(
+            metavar="METHOD",
+            help="kmodes: each row is in the cluster of its nearest center. laplacian: Laplacian "
+            "K-modes, whose clusters follow a graph of neighbours and can have any shape; it needs "
+            "all rows in memory.",
+        ),
+    ] = Method.kmodes
     bandwidth: Annotated[
         str,
         clustering_option(
@@ -117,8 +130,8 @@ class FitOptions(NamedTuple):
             autocompletion=complete_bandwidth,
             help="auto: one bandwidth for the labels, then one for each mode, all chosen from the "
             "data. Or one target bandwidth for both: a number; a rule (knn, silverman, scott, "
-            "likelihood); a rule with a factor, e.g. 0.4*knn; or inf for K-means. With "
-            "--standardize, a number refers to the scaled columns.",
+            "likelihood); a rule with a factor, e.g. 0.4*knn; or inf for K-means (kmodes only). "
+            "With --standardize, a number refers to the scaled columns.",
         ),
     ] = "auto"
     rows_per_mode: Annotated[
@@ -134,7 +147,8 @@ class FitOptions(NamedTuple):
         clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
     ] = Kernel.gaussian
     adaptive: Annotated[
-        bool, clustering_option("--adaptive", help="Use a separate bandwidth for each row.")
+        bool,
+        clustering_option("--adaptive", help="Use a separate bandwidth for each row. kmodes only."),
     ] = False
     columns: Annotated[
         str | None,
@@ -174,19 +188,21 @@ class FitOptions(NamedTuple):
         ),
     ] = None
     n_bandwidths: Annotated[
-        int,
+        int | None,
         clustering_option(
             metavar="N",
             min=1,
-            help="Number of bandwidths from K-means to the target. Not used with --bandwidth auto.",
+            show_default="20, or 10 for laplacian",
+            help="Number of bandwidths from the start to the target. Not used with --bandwidth "
+            "auto.",
         ),
-    ] = 20
+    ] = None
     n_init: Annotated[
         str,
         clustering_option(
             metavar="auto|N",
             help="Number of K-means runs; the one with the lowest inertia starts the path. auto: "
-            "a few runs on a sample of the rows, then one on all rows.",
+            "a few runs on a sample of the rows, then one on all rows. kmodes only.",
         ),
     ] = "auto"
     seed: Annotated[
@@ -204,9 +220,40 @@ class FitOptions(NamedTuple):
         clustering_option(
             metavar="FILE",
             help="File in which progress is saved. After an interruption, run the same command "
-            "to resume.",
+            "to resume. kmodes only.",
         ),
     ] = None
+    smoothing: Annotated[
+        str,
+        laplacian_option(
+            metavar="auto|NUMBER",
+            help="Weight of the graph. A larger one gives smoother clusters; 0 ignores the graph.",
+        ),
+    ] = "auto"
+    n_neighbors: Annotated[
+        str,
+        laplacian_option(
+            metavar="auto|N",
+            help="Number of nearest neighbours that each row is joined to. auto: a fifth of the "
+            "mean cluster size, but at least 3 and at most 10.",
+        ),
+    ] = "auto"
+    neighbor_search: Annotated[
+        NeighborSearch,
+        laplacian_option(
+            metavar="SEARCH",
+            help="How neighbours are found: exact; approximate, by faiss; or auto, which is exact "
+            "unless there are very many rows and faiss is installed.",
+        ),
+    ] = NeighborSearch.auto
+    solver: Annotated[
+        Solver,
+        laplacian_option(
+            metavar="SOLVER",
+            help="bound, or gradient: take gradient for round clusters that overlap, in few "
+            "dimensions.",
+        ),
+    ] = Solver.bound
 
     @property
     def is_built_in(self) -> bool:

@@ -13,19 +13,26 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 # The extra that installs a package, if it is not `cli`.
-EXTRAS = {"matplotlib": "plot", "dask": "dask", "zarr": "zarr", "h5py": "hdf5"}
+EXTRAS = {
+    "matplotlib": "plot",
+    "dask": "dask",
+    "zarr": "zarr",
+    "h5py": "hdf5",
+    "faiss": "approximate",
+}
 # Names in messages of the library, and the options that they stand for.
 OPTION_NAMES = [
     (re.compile(pattern), option)
     for pattern, option in (
         (r"\bn_clusters\b", "--clusters"),
-        (r"\bn_(bandwidths|init)\b", r"--n-\1"),
+        (r"\bn_(bandwidths|init|neighbors)\b", r"--n-\1"),
+        (r"\bneighbor_search\b", "--neighbor-search"),
         (r"\brows_per_mode\b", "--rows-per-mode"),
         (r"\bn_jobs\b", "--jobs"),
         (r"\brandom_state\b", "--seed"),
         (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
         # Without "=", these are plain words.
-        (r"\b(bandwidth|kernel|adaptive|checkpoint)=", r"--\1="),
+        (r"\b(bandwidth|kernel|adaptive|checkpoint|smoothing|solver)=", r"--\1="),
         (r"\brows of X(, n_samples=)?", lambda match: "rows, " if match[1] else "rows"),
         (r"\bNone or -1\b", "-1"),
         (r"\bnp\.inf( to KModes)?\b", "inf"),
@@ -101,14 +108,16 @@ def print_fit(results: dict[str, Any]) -> None:
     size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
     say(f"{results['data']}: {size}{scaled}", style="bold")
     bandwidth, objective = _format_bandwidth(results["bandwidth"]), f"{results['objective']:.4f}"
+    if results["smoothing"] is not None:
+        objective += f", smoothing {results['smoothing']:.4g}"
     if results["rule"] == "auto":
         rows = _format_rows([cluster["rows_averaged"] for cluster in results["clusters"]])
         say(f"auto: labels at bandwidth {bandwidth}, objective {objective}; modes average {rows}")
     else:
         rule = f" ({results['rule']})" if results["rule"] else ""
         say(f"bandwidth {bandwidth}{rule}, objective {objective}")
-    print_clusters(results["clusters"])
-    pairs = results["redundant"]
+    print_clusters(results["clusters"], results["start"])
+    pairs = results["redundant"] or []
     if len(pairs) > len(results["clusters"]):
         say(
             f"redundant clusters: cannot be told at bandwidth {bandwidth}, where {len(pairs)} "
@@ -120,12 +129,12 @@ def print_fit(results: dict[str, Any]) -> None:
         say(f"redundant clusters (no dip in density between them): {first}{more}")
 
 
-def print_clusters(clusters: list[dict[str, Any]]) -> None:
-    """Print a table with one line for each cluster."""
+def print_clusters(clusters: list[dict[str, Any]], start: str) -> None:
+    """Print a table with one line for each cluster; `start` is that of the path."""
     grid = Grid(box=None, header_style="dim", pad_edge=False)
     has_classes = "class" in clusters[0]
     names = ("cluster", "size", "rows\naveraged", "exemplar row\n(from 0)")
-    for name in (*names, "moved from\nK-means mean"):
+    for name in (*names, f"moved from\n{start} mean"):
         grid.add_column(name, justify="right", no_wrap=True)
     if has_classes:
         grid.add_column("most common class", overflow="fold")
@@ -195,7 +204,7 @@ class FitProgress(Progress):
     def __init__(self) -> None:
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
         super().__init__(*columns, console=console(error=True), transient=True)
-        # The bandwidth is estimated before the first stage.
+        # The bandwidth is estimated, and the graph is built, before the first stage.
         self._stages = {"prepare": self.add_task("prepare", total=None)}
 
     def setup(self, estimator: Any, context: Any) -> None:

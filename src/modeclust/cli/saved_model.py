@@ -10,8 +10,11 @@ import numpy as np
 
 from modeclust.cli.fit import read_data
 from modeclust.cli.folder import MODEL
+from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.writers import write_labels
+from modeclust.data.reading import is_dask
+from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.saving import Saved, read_model, unusable_model
 
 
@@ -52,7 +55,11 @@ def predict_labels(saved: Saved, data: str, output: Path, options: ReadOptions) 
     X = model.scaling_.transform(table.X) if hasattr(model, "scaling_") else table.X
     if hasattr(model, "feature_names_in_"):
         del model.feature_names_in_  # the columns were selected by name, and X has no names
-    return write_labels(output, model.predict(X), len(model.cluster_centers_), table.ids)
+    if is_dask(X) and not isinstance(model, KModes):  # others need the rows in memory
+        labels = np.concatenate([model.predict(rows) for (rows,) in iterate_blocks(X)])
+    else:
+        labels = model.predict(X)
+    return write_labels(output, labels, len(model.cluster_centers_), table.ids)
 
 
 def columns_of(saved: Saved) -> list[str] | None:

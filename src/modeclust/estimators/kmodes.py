@@ -456,11 +456,6 @@ class KModes(
             "_n_features_out": len(centers),
         }
 
-    def _store(self, attributes: dict[str, Any]) -> None:
-        if hasattr(self, "scaling_"):
-            del self.scaling_  # of the rows of an earlier fit
-        super()._store(attributes)
-
     def _attributes_at(self, labelled: State, last: State, problem: Problem) -> dict[str, Any]:
         attributes = super()._attributes_at(labelled, last, problem)
         modes = problem.rescaling.to_original(last.centers).astype(problem.dataset.dtype)
@@ -495,6 +490,3 @@ class KModes(
             is_right = is_right and statistics.centers.shape == (size, width)
             is_right |= statistics is None and name == "_mode_statistics"
             yield name, is_right, f"sums of {size} clusters in {width} features"
-        if hasattr(self, "scaling_"):
-            is_right = isinstance(self.scaling_, Scaling) and len(self.scaling_.scale) == width
-            yield "scaling_", is_right, f"means and scales > 0 of {width} features"

@@ -25,8 +25,10 @@ from modeclust.estimators.parameters import (
     BandwidthRule,
 )
 from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin, check_path, is_square
+from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import (
     Neighborhood,
     bound_assignments,
@@ -40,7 +42,7 @@ from modeclust.solvers.kmodes import Centers, State, assign
 from modeclust.solvers.laplacian import SOLVERS, hard_labels, one_hot
 
 
-class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
+class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
     r"""K-modes with soft assignments that are smooth over a neighbour graph.
 
     Maximises
@@ -173,6 +175,8 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
+    scaling_ : Scaling
+        The scaling of the rows that the model takes, as in `KModes`.
 
     See Also
     --------
@@ -215,7 +219,7 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
     objective_history_: Doubles
     affinity_: sparse.csr_array
     _neighborhood: Neighborhood
-    _saved_types = (Path, Neighborhood)
+    _saved_types = (Path, Neighborhood, Scaling)
     _required_attributes = (
         "path_",
         "smoothing_",

@@ -12,7 +12,7 @@ from modeclust.estimators.problem import Problem, Record
 from modeclust.solvers.kmodes import Centers, State
 
 # The name of a step of each stage.
-STEPS = {"k-means": "restart", "linkage": "restart", "path": "bandwidth", "modes": "level"}
+STEPS = {"k-means": "restart", "linkage": "start", "path": "bandwidth", "modes": "level"}
 
 
 class FitObserver:
@@ -22,7 +22,7 @@ class FitObserver:
         """Handle the start of a stage (a name in `STEPS`) of at most `n_steps` steps."""
 
     def before_step(self) -> None:
-        """Handle the start of a step: a restart, a bandwidth or a level."""
+        """Handle the start of a step: a restart, the linkage, a bandwidth or a level."""
 
     def after_restart(self, progress: "Progress", run: State) -> bool:
         """Handle the result of a K-means run, or of linkage."""
@@ -88,7 +88,7 @@ class ProgressPrinter(FitObserver):
 
 
 class CallbackObserver(FitObserver):
-    """Runs the callbacks of scikit-learn: the tasks are K-means, the path, and their steps."""
+    """Runs the callbacks of scikit-learn: the tasks are the stages of the fit, and their steps."""
 
     def __init__(self, estimator: Any, problem: Problem, y: Any, n_stages: int) -> None:
         self._estimator = estimator

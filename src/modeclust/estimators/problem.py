@@ -63,6 +63,7 @@ class Problem:
     n_threads: int = 1
     pool: Sample | None = None  # distinct rows, from which seeds are drawn
     mean_scale: float = 1.0  # of the user's local scales; the mean of the internal ones is 1
+    start: str = "K-means"  # how the initial clusters are found, as in `Path`
 
     @classmethod
     @contextmanager
@@ -267,6 +268,7 @@ class Record:
             rows_averaged=self._rows_averaged(),
             labels=np.array(self.labels) if self.store_labels else None,
             feature_names=feature_names,
+            start=problem.start,
         )
 
     def _cluster_bandwidths(self) -> npt.NDArray[np.float64]:

@@ -24,7 +24,7 @@ class ReportMixin:
         sample_weight: Any = None,
         sample_scale: Any = None,
     ) -> "Report":
-        """Write a page that shows the path from K-means to the target bandwidth.
+        """Write a page that shows the path from the initial clusters to the modes.
 
         The page is one HTML file that works offline. A slider selects the bandwidth. The page has
         a map of the rows, the modes with their nearest rows, the objective and the cluster sizes
@@ -55,6 +55,7 @@ class ReportMixin:
             Weights that the model was fitted with.
         sample_scale : array-like of shape (n_samples,), default=None
             Local scales that the model was fitted with. They are computed for an adaptive model.
+            `LaplacianKModes` has none.
 
         Returns
         -------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from modeclust import __version__
 from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
 from modeclust.data.reading import is_dask, is_sparse
+from modeclust.estimators.scaling import Scaling
 from modeclust.exceptions import ModelFileError, ScaledModelWarning, _warn_user
 from modeclust.io.atomic import StrPath, in_a_line
 from modeclust.io.model_file import Document, is_array, read_document, write_document
@@ -77,6 +78,10 @@ class SavingMixin:
             names = model.feature_names_in_
             is_right = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
             yield "feature_names_in_", is_right, f"{width} names"
+        if hasattr(model, "scaling_"):
+            scaling = model.scaling_
+            is_right = isinstance(scaling, Scaling) and len(scaling.scale) == width
+            yield "scaling_", is_right, f"means and scales > 0 of {width} features"
         if OUTPUT_CONFIG in vars(model):
             yield OUTPUT_CONFIG, isinstance(vars(model)[OUTPUT_CONFIG], dict), "a dict"
 

@@ -62,7 +62,6 @@ class SoftProblem(Problem):
     graph: sparse.csr_array | None = None
     linkage_graph: sparse.csr_array | None = None  # of the initial clusters, if it is another one
     neighborhood: Neighborhood = field(init=False)
-    from_linkage: bool = False  # whether the path starts from linkage
 
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last one.
@@ -73,9 +72,9 @@ class SoftProblem(Problem):
         if self.smoothing == 0:
             yield from super().follow_path(centers, bandwidths)
             return
-        dataset = self._memory()
+        dataset, links = self._memory(), self.start == "linkage"
         labels = dataset.labels()
-        if self.from_linkage:
+        if links:
             limits = self.soft_options
             frozen = replace(limits, max_iter=limits.path_iter, reassign=False)
             for state in follow_path(dataset, centers, bandwidths[:-1], frozen):
@@ -87,7 +86,7 @@ class SoftProblem(Problem):
         graph = Graph.of(self.graph, self.n_threads)
         if isinstance(self.smoothing, str):
             kernel_sum = None
-            if self.from_linkage:
+            if links:
                 scale = inverse_square(float(bandwidths[-1]))
                 at_start = ModePass(centers, self.options.kernel, scale, reassign=False)
                 kernel_sum = dataset.run(at_start).objective
@@ -105,7 +104,7 @@ class SoftProblem(Problem):
 
     def linkage_start(self) -> State:
         """Return the clusters of average linkage over the graph, with their means as centers."""
-        self.from_linkage = True
+        self.start = "linkage"
         dataset, n_clusters = self._memory(), self.n_clusters
         graph = self._connected() if self.linkage_graph is None else self.linkage_graph
         weight = dataset.weight

@@ -32,6 +32,7 @@ class Clustering(NamedTuple):
     feature_names: tuple[str, ...] | None
     # (K,) how many rows each mode averages, if each has a bandwidth of its own
     rows_averaged: Doubles | None = None
+    start: str = "K-means"  # of the path
 
     @classmethod
     def of(
@@ -50,7 +51,8 @@ class Clustering(NamedTuple):
         if not (hasattr(model, "cluster_centers_") and hasattr(model, "labels_")):
             raise ValueError(
                 "the model must have cluster_centers_ and labels_, but "
-                f"{type(model).__name__} has not; pass a KModes, MeanShift or KMeans."
+                f"{type(model).__name__} has not; pass a KModes, LaplacianKModes, MeanShift or "
+                "KMeans."
             )
         X = check_rows(X, estimator=model, reset=False)
         check_same_rows(model, X)
@@ -59,23 +61,23 @@ class Clustering(NamedTuple):
             centers = getattr(model, "modes_", model.cluster_centers_)
             dense = centers.toarray() if is_sparse(centers) else centers
             end = model.bandwidth_ if hasattr(model, "bandwidth_") else None
-            last, averaged = 0, None
-            if hasattr(model, "path_"):
-                last, end = len(model.path_) - 1, float(model.path_.bandwidths[-1])
-                averaged = own_rows_averaged(model.path_, last)
-            return cls(X, model.labels_, dense.astype(np.float64), end, last, names, averaged)
+            result = X, model.labels_, dense.astype(np.float64)
+            if not hasattr(model, "path_"):
+                return cls(*result, end, 0, names)
+            path, last = model.path_, len(model.path_) - 1
+            averaged = own_rows_averaged(path, last)
+            return cls(*result, float(path.bandwidths[-1]), last, names, averaged, path.start)
         path = path_of(model)
         point = path.at(bandwidth)
         step = int(np.flatnonzero(path.bandwidths == point.bandwidth)[0])
-        is_last = step == len(path) - 1
-        if path.labels is None and not is_last and step > 0 and hasattr(model, "assignments_"):
+        if step not in known_steps(model, path):
             raise ValueError(
                 f"the model did not store its labels at bandwidth {point.bandwidth:.6g}, and they "
                 "cannot be recomputed from its modes; fit it with store_labels=True."
             )
-        labels = model.labels_ if is_last else labels_at(X, path, step)
+        labels = labels_at(model, X, path, step)
         averaged, centers = own_rows_averaged(path, step), point.centers.astype(np.float64)
-        return cls(X, labels, centers, point.bandwidth, step, names, averaged)
+        return cls(X, labels, centers, point.bandwidth, step, names, averaged, path.start)
 
 
 def path_of(model: Any) -> Path:
@@ -84,7 +86,7 @@ def path_of(model: Any) -> Path:
     if not hasattr(model, "path_"):
         raise ValueError(
             f"the model must have a path of bandwidths, path_, but {type(model).__name__} has "
-            "not; pass a fitted KModes."
+            "not; pass a fitted KModes or LaplacianKModes."
         )
     path: Path = model.path_
     return path
@@ -151,23 +153,54 @@ def count_rows(number: float) -> str:
     return f"{number:,.0f} row{'' if round(number) == 1 else 's'}"
 
 
-def labels_along(X: Any, path: Path) -> Labels:
-    """Return the labels at every bandwidth; they are recomputed if they were not stored."""
+def known_steps(model: Any, path: Path) -> list[int]:
+    """Return the steps of the path of a model at which `labels_at` finds the labels."""
+    if path.labels is not None or not is_soft(model):
+        return list(range(len(path)))
+    last = list(range(labelled_step(path.stage), len(path)))
+    return [0, *last] if path.start == "K-means" and path.stage[0] == 0 < last[0] else last
+
+
+def labels_along(model: Any, X: Any, path: Path) -> Labels:
+    """Return the labels at every step of the path, all of which must be known."""
     if path.labels is not None:
         return path.labels
-    return np.stack([labels_at(X, path, step) for step in range(len(path))])
+    return np.stack([labels_at(model, X, path, step) for step in range(len(path))])
 
 
-def labels_at(X: Any, path: Path, step: int) -> Labels:
-    """Return the labels at one bandwidth; they are recomputed if they were not stored."""
+def labels_at(model: Any, X: Any, path: Path, step: int) -> Labels:
+    """Return the labels at a step of the path; they are recomputed if they were not stored."""
     if path.labels is not None:
         stored: Labels = path.labels[step]
         return stored
+    if step >= labelled_step(path.stage):
+        labels: Labels = model.labels_
+        return labels
     rescaling = Rescaling.of(X)
     centers = path.centers[labelled_step(path.stage[: step + 1])].astype(np.float64)
     with MemoryDataset(rescaling.to_internal(X), n_clusters=len(centers)) as dataset:
         assign(dataset, rescaling.to_internal(centers))
         return dataset.labels()
+
+
+def start_center(start: str) -> str:
+    """Return the name of the mean of an initial cluster, from `Path.start`."""
+    return "K-means center" if start == "K-means" else f"{start} mean"
+
+
+def is_soft(model: Any) -> bool:
+    """Return whether rows have shares in clusters, so that labels do not follow from centers."""
+    return hasattr(model, "assignments_")
+
+
+def comparable_objectives(model: Any, path: Path) -> Doubles:
+    """Return the objectives along a path of the model; NaN where they lack the term of the graph.
+
+    That of `LaplacianKModes` has this term only where the labels are found.
+    """
+    if getattr(model, "smoothing_", 0) == 0:
+        return path.objectives
+    return np.where(path.stage == 1, path.objectives, np.nan)
 
 
 def fit_parameter(model: Any, name: str) -> Any:

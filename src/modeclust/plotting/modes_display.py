@@ -16,6 +16,7 @@ from modeclust.plotting.clustering import (
     check_classes,
     check_image_shape,
     row_range,
+    start_center,
 )
 from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
 from modeclust.plotting.mode_panels import Classes, Cluster, Images, Profiles, Terms
@@ -49,7 +50,7 @@ class ModesDisplay:
     kind : {"images", "profiles", "terms"}
         How the modes are drawn.
     bandwidth : float, default=None
-        Bandwidth of the modes, infinite for K-means. None if the model has no bandwidth.
+        Bandwidth of the modes, infinite for initial clusters. None if the model has no bandwidth.
     classes : Classes, default=None
         Names of the classes, and the number of exemplars of each cluster in each class.
     image_shape : tuple of int, default=None
@@ -60,6 +61,8 @@ class ModesDisplay:
         Number of features listed as terms.
     rows_averaged : ndarray of shape (n_shown,), default=None
         How many rows each of these modes averages, if each cluster has a bandwidth of its own.
+    start : {"K-means", "linkage"}, default="K-means"
+        How the initial clusters of the path were found.
 
     Attributes
     ----------
@@ -108,6 +111,7 @@ class ModesDisplay:
     feature_names: Sequence[str] | None = None
     n_terms: int = 10
     rows_averaged: Any = None
+    start: str = "K-means"
 
     @classmethod
     def from_estimator(
@@ -130,7 +134,7 @@ class ModesDisplay:
 
         Parameters
         ----------
-        estimator : KModes, MeanShift or another clusterer
+        estimator : KModes, LaplacianKModes, MeanShift or another clusterer
             Fitted model with `cluster_centers_` and `labels_`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Data that the model was fitted on.
@@ -138,8 +142,8 @@ class ModesDisplay:
             Class of each row.
         bandwidth : float, default=None
             Bandwidth to plot; the nearest one on the path is used, and the first of equal ones.
-            ``np.inf`` plots K-means, ``estimator.bandwidth_`` the centers that determine the
-            labels, and None the end of the path.
+            ``np.inf`` plots the initial clusters, ``estimator.bandwidth_`` those of the labels,
+            and None the end of the path.
         n_exemplars : int, default=20
             Maximum number of exemplars of a cluster.
         image_shape : tuple of int, default=None
@@ -191,6 +195,7 @@ class ModesDisplay:
             feature_names=names,
             n_terms=n_terms,
             rows_averaged=None if averaged is None else averaged[chosen],
+            start=clustering.start,
         )
         return display.plot(ax, **kwargs)
 
@@ -248,7 +253,8 @@ class ModesDisplay:
         elif self.bandwidth is None:
             title = "Cluster centers"
         elif np.isinf(self.bandwidth):
-            title = "K-means centers"
+            title = f"{start_center(self.start)}s"
+            title = title[0].upper() + title[1:]
         else:
             title = f"Modes at bandwidth {self.bandwidth:.3g}"
         n_shown = len(self.clusters)

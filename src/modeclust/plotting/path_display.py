@@ -15,10 +15,13 @@ from modeclust.plotting.clustering import (
     adaptive_scales,
     density_bandwidths,
     fit_parameter,
+    is_soft,
+    known_steps,
     labelled_step,
     labels_at,
     path_of,
     row_range,
+    start_center,
 )
 from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import (
@@ -38,20 +41,20 @@ MAX_ASPECT = 3  # a plane with a larger aspect ratio is not drawn to scale
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
-    """Clusters at one bandwidth, with the path from each K-means center to its mode.
+    """Clusters at one bandwidth, with the path from the mean of each initial cluster to its mode.
 
-    Rows with two features are drawn in the plane: the K-means centers as stars, the row of the
-    cluster nearest to each of them as a ring, the modes as numbered dots, the path of each mode
-    as the bandwidth decreases, and contours of the density of each cluster. Rows with more
-    features are projected onto two principal components, without contours.
+    Rows with two features are drawn in the plane: the K-means centers, or the means of the linkage,
+    as stars, the row of the cluster nearest to each of them as a ring, the modes as numbered dots,
+    the path of each mode as the bandwidth decreases, and contours of the density of each cluster.
+    Rows with more features are projected onto two principal components, without contours.
 
     Rows with one feature are drawn as a histogram, with black lines at the boundaries between
     clusters. The density of each cluster has the same area as its bars, so its height is the
     expected number of rows in a bin.
 
-    If labels are frozen while the modes move on, as with ``bandwidth="auto"``, the centers that
-    determine the labels are drawn as white diamonds. Boundaries are halfway between them, and each
-    density has the bandwidth of its cluster.
+    If labels are frozen while the modes move on, as with ``bandwidth="auto"``, the centers before
+    that are drawn as white diamonds. Boundaries are halfway between them, and each density has the
+    bandwidth of its cluster. The clusters of `LaplacianKModes` have no such boundaries.
 
     It is recommended to use `from_estimator` to create a `PathDisplay`.
 
@@ -68,7 +71,7 @@ class PathDisplay:
     axis_labels : sequence of str
         Labels of the axes, one or two.
     exemplars : ndarray of shape (K, n_axes), default=None
-        Coordinates of the row nearest to each K-means center; NaN for an empty cluster.
+        Coordinates of the row nearest to the mean of each initial cluster; NaN if it is empty.
     grid : sequence of ndarray, default=None
         Coordinates along each axis at which the densities were evaluated.
     densities : ndarray of shape (K, n_x) or (K, n_y, n_x), default=None
@@ -81,6 +84,11 @@ class PathDisplay:
         Stage of each bandwidth, as in `Path`. By default, 0 where it is infinite, and otherwise 1.
     rows_averaged : ndarray of shape (K,), default=None
         How many rows each mode averages, if each cluster has a bandwidth of its own.
+    start : {"K-means", "linkage"}, default="K-means"
+        How the initial clusters were found.
+    is_soft : bool, default=False
+        Whether rows have shares in clusters, as in `LaplacianKModes`. Then labels do not follow
+        from the centers.
 
     Attributes
     ----------
@@ -91,19 +99,19 @@ class PathDisplay:
     points_ : list of matplotlib artists
         Rows of each cluster: a PathCollection, or a BarContainer for a histogram.
     means_ : matplotlib PathCollection or None
-        K-means centers, if the path starts with K-means.
+        Means of the initial clusters, if the path starts with them.
     exemplars_ : matplotlib PathCollection or None
-        Rows nearest to the K-means centers; in the plane only.
+        Rows nearest to these means; in the plane only.
     centers_ : matplotlib PathCollection or None
-        Centers that determine the labels, if they are neither the K-means centers nor the modes.
+        Centers at the bandwidth of the labels, if they are neither these means nor the modes.
     modes_ : matplotlib PathCollection or None
-        Modes; None for K-means.
+        Modes; None for the initial clusters.
     paths_ : list of matplotlib Line2D
         Path of each mode; in the plane only.
     densities_ : list of matplotlib artists
         Density of each cluster that is not empty: a QuadContourSet, or a Line2D on a line.
     boundaries_ : list of matplotlib Line2D
-        Boundaries between clusters; on a line only.
+        Boundaries between clusters; on a line only, and not for soft clusters.
 
     See Also
     --------
@@ -136,6 +144,8 @@ class PathDisplay:
     n_rows: int | None = None
     stages: npt.NDArray[np.integer[Any]] | None = None
     rows_averaged: Doubles | None = None
+    start: str = "K-means"
+    is_soft: bool = False
 
     @classmethod
     def from_estimator(
@@ -160,8 +170,8 @@ class PathDisplay:
             Data that the model was fitted on.
         bandwidth : float, default=None
             Bandwidth to plot; the nearest one on the path is used, and the first of equal ones.
-            ``np.inf`` plots K-means, ``estimator.bandwidth_`` the centers that determine the
-            labels, and None the end of the path.
+            ``np.inf`` plots the initial clusters, ``estimator.bandwidth_`` those of the labels,
+            and None the end of the path.
         feature_names : sequence of str, default=None
             Names of the features. By default, the names seen during fit.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -188,8 +198,8 @@ class PathDisplay:
         paths = np.stack([projection.transform(c) for c in path.centers[: clustering.step + 1]])
 
         exemplars = None
-        if path.stage[0] == 0:
-            candidates = without_zero_weights(labels_at(X, path, 0), weight)
+        if path.stage[0] == 0 and 0 in known_steps(estimator, path):
+            candidates = without_zero_weights(labels_at(estimator, X, path, 0), weight)
             (nearest,) = nearest_in_cluster(X, candidates, path.centers[0], 1).T
             exemplars = np.where(nearest[:, None] >= 0, points[nearest], np.nan)
 
@@ -218,6 +228,8 @@ class PathDisplay:
             n_rows=len(points),
             stages=path.stage[: clustering.step + 1],
             rows_averaged=clustering.rows_averaged,
+            start=path.start,
+            is_soft=is_soft(estimator),
         )
         return display.plot(ax, **kwargs)
 
@@ -287,6 +299,7 @@ class PathDisplay:
         stages = self._stages()
         if stages[0] == 0:
             self._draw_means(self.paths[0])
+        if stages[0] == 0 and self.exemplars is not None:
             style = {"fc": "none", "ec": "black", "lw": 1.4, "path_effects": halo(3), "zorder": 5}
             self.exemplars_ = ax.scatter(*self.exemplars.T, s=EXEMPLAR_SIZE**2, **style)
         labelled = labelled_step(stages)
@@ -342,7 +355,7 @@ class PathDisplay:
         stages = self._stages()
         labelled = labelled_step(stages)
         centers = self.paths[labelled, :, 0]
-        ordered = np.unique(centers)
+        ordered = np.unique([] if self.is_soft else centers)
         for x in (ordered[1:] + ordered[:-1]) / 2:
             self.boundaries_.append(ax.axvline(x, color="black", lw=1.2))
         if stages[0] == 0:
@@ -383,10 +396,11 @@ class PathDisplay:
         density = f"density, {100 * min(levels):g} to {100 * max(levels):g}% of its maximum"
         if len(self.axis_labels) == 1:
             density = f"density, in {'rows' if self.weights is None else 'weight'} per bin"
+        center = "center" if self.is_soft else "center of the labels"
         entries: list[tuple[Any, str, dict[str, Any]]] = [
-            (self.means_, "K-means center", {"marker": "*", "ms": 11, **mark}),
+            (self.means_, start_center(self.start), {"marker": "*", "ms": 11, **mark}),
             (self.exemplars_, "its nearest row", {"marker": "o", "ms": 10, **mark, "mfc": "none"}),
-            (self.centers_, "center of the labels", {"marker": "D", "ms": 7, **mark, "mfc": "w"}),
+            (self.centers_, center, {"marker": "D", "ms": 7, **mark, "mfc": "w"}),
             (self.modes_, "mode", {"marker": "o", "ms": MODE_SIZE, "mew": 1.4, **mark}),
             (self.paths_, "path of the mode", {"color": "black", "lw": 1.5}),
             (self.densities_, density, {"color": "0.35", "lw": 1.1}),
@@ -414,10 +428,11 @@ class PathDisplay:
 
     def _title(self) -> str:
         if self._stages()[-1] == 0:
-            return "K-means"
+            return self.start if self.start == "K-means" else f"Clusters of {self.start}"
+        name = "Laplacian K-modes" if self.is_soft else "K-modes"
         if self.rows_averaged is not None:
-            return f"K-modes: modes average {row_range(self.rows_averaged)}"
-        return f"K-modes at bandwidth {self.bandwidths[-1]:.3g}"
+            return f"{name}: modes average {row_range(self.rows_averaged)}"
+        return f"{name} at bandwidth {self.bandwidths[-1]:.3g}"
 
     def _aspect(self) -> float | None:
         """Return the height of the plane divided by its width; None if it is not to scale."""

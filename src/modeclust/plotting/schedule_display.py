@@ -10,6 +10,7 @@ import numpy.typing as npt
 from modeclust.path import Path
 from modeclust.plotting.axes import divide, open_axes, spread_ticks
 from modeclust.plotting.clustering import (
+    comparable_objectives,
     count_rows,
     has_own_bandwidths,
     labelled_step,
@@ -25,10 +26,11 @@ MAX_TICK_GAPS = 7
 class ScheduleDisplay:
     """Objective, cluster sizes, rows averaged and changed labels along a path of bandwidths.
 
-    The bandwidth decreases from left to right on a log axis. K-means, which has an infinite
-    bandwidth, is at the left end. If each cluster gets a bandwidth of its own, as with
-    ``bandwidth="auto"``, the steps are evenly spaced. Those with such bandwidths are named by how
-    many rows a mode averages (the median over clusters). Dotted lines separate the stages.
+    The bandwidth decreases from left to right on a log axis. The initial clusters, by K-means or
+    linkage, have an infinite bandwidth and are at the left end. If each cluster gets a bandwidth
+    of its own, as with ``bandwidth="auto"``, the steps are evenly spaced. Those with such
+    bandwidths are named by how many rows a mode averages (the median over clusters). Dotted lines
+    separate the stages.
 
     It is recommended to use `from_estimator` or `from_path` to create a `ScheduleDisplay`.
 
@@ -37,7 +39,7 @@ class ScheduleDisplay:
     bandwidths : ndarray of shape (S,)
         Decreasing bandwidths; the first may be infinite.
     objectives : ndarray of shape (S,)
-        Objective at each bandwidth.
+        Objective at each bandwidth; NaN is not drawn.
     counts : ndarray of shape (S, K)
         Number of rows in each cluster at each bandwidth.
     changed : ndarray of shape (S - 1,), default=None
@@ -49,6 +51,8 @@ class ScheduleDisplay:
         Stage of each bandwidth, as in `Path`. By default, 0 where it is infinite, and otherwise 1.
     step_names : sequence of str, default=None
         Names of S evenly spaced steps. By default, the axis is that of the bandwidths.
+    start : {"K-means", "linkage"}, default="K-means"
+        How the initial clusters were found.
 
     Attributes
     ----------
@@ -94,10 +98,14 @@ class ScheduleDisplay:
     rows_averaged: npt.NDArray[np.float64] | None = None
     stages: npt.NDArray[np.int64] | None = None
     step_names: Sequence[str] | None = None
+    start: str = "K-means"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Plot the path of a fitted model.
+
+        The objective of `LaplacianKModes` is drawn where it includes the graph, which is where the
+        labels are found.
 
         Parameters
         ----------
@@ -112,7 +120,8 @@ class ScheduleDisplay:
         ScheduleDisplay
             The display.
         """
-        return cls.from_path(path_of(estimator), ax=ax)
+        path = path_of(estimator)
+        return cls._of(path, comparable_objectives(estimator, path)).plot(ax)
 
     @classmethod
     def from_path(cls, path: Path, *, ax: Any = None) -> Self:
@@ -133,19 +142,23 @@ class ScheduleDisplay:
         """
         if not isinstance(path, Path):
             raise TypeError(f"path must be a Path, as returned by kmodes_path, got {path!r}.")
+        return cls._of(path, path.objectives).plot(ax)
+
+    @classmethod
+    def _of(cls, path: Path, objectives: npt.NDArray[np.float64]) -> Self:
         changed = None
         if path.labels is not None:
             changed = np.mean(path.labels[1:] != path.labels[:-1], axis=1)
-        display = cls(
+        return cls(
             bandwidths=path.bandwidths,
-            objectives=path.objectives,
+            objectives=objectives,
             counts=path.counts,
             changed=changed,
             rows_averaged=path.rows_averaged,
             stages=path.stage,
             step_names=_step_names(path),
+            start=path.start,
         )
-        return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Plot the panels.
@@ -172,7 +185,10 @@ class ScheduleDisplay:
         x = self._x()
 
         (self.objective_line_,) = objective.plot(x, self.objectives, "k.-")
-        objective.set(ylabel="objective per\nunit of weight", ylim=(0, 1.05))
+        objective.set_ylabel("objective per\nunit of weight")
+        known = self.objectives[np.isfinite(self.objectives)]
+        if np.all((known >= 0) & (known <= 1)):
+            objective.set_ylim(0, 1.05)
 
         self.size_lines_ = _draw_clusters(sizes, x, self.counts)
         sizes.set(ylabel="rows per\ncluster", ylim=(0, 1.05 * self.counts.max() or 1))
@@ -221,7 +237,7 @@ class ScheduleDisplay:
         panel.minorticks_off()
 
     def _x(self) -> npt.NDArray[np.float64]:
-        """Return the positions of the steps; K-means has a finite one too."""
+        """Return the positions of the steps; the initial clusters have a finite one too."""
         if self.step_names is not None:
             return np.arange(len(self.bandwidths), dtype=np.float64)
         x = self.bandwidths.copy()
@@ -247,7 +263,7 @@ class ScheduleDisplay:
             last.set_xscale("log")
             last.minorticks_off()
             labelled = spread_ticks(-np.log(x), MAX_TICK_GAPS)
-            names = [_bandwidth_name(bandwidth) for bandwidth in self.bandwidths]
+            names = [_bandwidth_name(bandwidth, self.start) for bandwidth in self.bandwidths]
             last.set_xlabel("bandwidth")
             margin = max((x[0] / x[-1]) ** 0.03, 1.01)
             last.set_xlim(x[0] * margin, x[-1] / margin)
@@ -262,7 +278,7 @@ class ScheduleDisplay:
         for panel in self.axes_:
             panel.grid(axis="x", alpha=0.3)
             panel.spines[["top", "right"]].set_visible(False)
-            # Dotted lines separate the stages. After K-means, the axis is cut there.
+            # Dotted lines separate the stages. After the first one, the axis is cut there.
             for middle in middles[np.flatnonzero(stages[1:] != stages[:-1])]:
                 panel.axvline(middle, color="0.6", ls=":", lw=1)
 
@@ -275,8 +291,8 @@ def _draw_clusters(panel: Any, x: npt.NDArray[np.float64], values: Any) -> list[
     ]
 
 
-def _bandwidth_name(bandwidth: float) -> str:
-    return "K-means" if np.isinf(bandwidth) else f"{bandwidth:.3g}"
+def _bandwidth_name(bandwidth: float, start: str) -> str:
+    return start if np.isinf(bandwidth) else f"{bandwidth:.3g}"
 
 
 def _step_names(path: Path) -> list[str] | None:
@@ -285,6 +301,8 @@ def _step_names(path: Path) -> list[str] | None:
     if path.rows_averaged is None or not is_own.any():
         return None
     return [
-        count_rows(float(np.median(rows[rows > 0]))) if own else _bandwidth_name(bandwidth)
+        count_rows(float(np.median(rows[rows > 0])))
+        if own
+        else _bandwidth_name(bandwidth, path.start)
         for own, rows, bandwidth in zip(is_own, path.rows_averaged, path.bandwidths, strict=True)
     ]

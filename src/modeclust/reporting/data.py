@@ -52,6 +52,10 @@ class ReportData(NamedTuple):
     ) -> "ReportData":
         """Check the arguments of a report against the model."""
         path_of(model)
+        if sample_scale is not None and not hasattr(model, "adaptive"):
+            raise ValueError(
+                f"sample_scale must be None: {type(model).__name__} has no local scales."
+            )
         clustering = Clustering.of(model, X, feature_names=feature_names)
         X = clustering.X
         class_names = classes = None

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.data.reading import is_dask
+from modeclust.data.reading import Doubles, is_dask
 from modeclust.path import Path
 from modeclust.plotting.clustering import (
+    comparable_objectives,
     fit_parameter,
     has_own_bandwidths,
+    is_soft,
+    known_steps,
     labelled_step,
     labels_along,
 )
@@ -42,8 +45,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Return everything that the report of a model shows, ready for JSON.
 
-    The parameters are those of `KModes.report`. The summary is made of numbers, strings, lists and
-    dicts; an infinite bandwidth is None.
+    The parameters are those of the method `report`. The summary is made of numbers, strings, lists
+    and dicts; an infinite bandwidth is None.
     """
     if not isinstance(notes, Iterable):
         raise ValueError(f"notes must be a list of sentences, got {notes!r}.")
@@ -63,8 +66,14 @@ def summarize(
         sample_weight=sample_weight,
         sample_scale=sample_scale,
     )
-    path, n_omitted = _limit_bandwidths(model.path_, data)
-    labels = labels_along(data.X, path)
+    known = known_steps(model, model.path_)
+    path, n_omitted = _limit_bandwidths(model.path_._take(known), data)
+    labels = labels_along(model, data.X, path)
+    if len(known) < len(model.path_):
+        all_notes.append(
+            "Labels along the path were not stored, so only the last steps are shown; fit with "
+            "store_labels=True to see all."
+        )
     if n_omitted:
         all_notes.append(f"{n_omitted} bandwidths of the path are omitted to keep this page small.")
     shown = sample_by_cluster(labels[-1], data.n_clusters)
@@ -80,7 +89,7 @@ def summarize(
         "feature_names": data.feature_names,
         "class_names": data.class_names,
         "image_shape": data.image_shape,
-        "steps": _steps(path, labels),
+        "steps": _steps(path, labels, comparable_objectives(model, path)),
         **summarize_patterns(data, path, labels),
         "map": summarize_map(data, path, shown),
         "histogram": summarize_histogram(data, path, labels, model),
@@ -98,6 +107,10 @@ def _model(model: Any) -> dict[str, Any]:
         "adaptive": bool(fit_parameter(model, "adaptive")),
         "bandwidth": finite_or_none(model.bandwidth_),
         "bandwidth_rule": rule if isinstance(rule, str) else None,
+        "start": model.path_.start,
+        # Whether rows have shares in clusters; if not, labels are those of the nearest centers.
+        "is_soft": is_soft(model),
+        "smoothing": getattr(model, "smoothing_", None),
         "objective": float(model.objective_),
         "n_iter": int(model.n_iter_),
     }
@@ -123,7 +136,7 @@ def _limit_bandwidths(path: Path, data: ReportData) -> tuple[Path, int]:
     return path._take(kept), n_steps - len(kept)
 
 
-def _steps(path: Path, labels: Labels) -> list[dict[str, Any]]:
+def _steps(path: Path, labels: Labels, objectives: Doubles) -> list[dict[str, Any]]:
     start, own = path.centers[0], has_own_bandwidths(path)
     return [
         {
@@ -132,7 +145,7 @@ def _steps(path: Path, labels: Labels) -> list[dict[str, Any]]:
             # If each cluster has a bandwidth of its own, `bandwidth` is their median.
             "own_bandwidths": bool(own[i]),
             "rows_averaged": None if point.rows_averaged is None else point.rows_averaged.tolist(),
-            "objective": point.objective,
+            "objective": finite_or_none(objectives[i]),
             "inertia": finite_or_none(point.inertia),
             "n_iter": point.n_iter,
             "counts": point.counts.tolist(),
@@ -161,7 +174,10 @@ def _labels(labels: Labels, shown: Indices, *, are_all: bool) -> dict[str, Any]:
     return {"rows": rows, "first": labels[0].tolist(), "changes": changes}
 
 
-def _redundant(model: Any) -> dict[str, Any]:
+def _redundant(model: Any) -> dict[str, Any] | None:
+    """Return the redundant pairs of clusters; None if the model does not compare clusters."""
+    if not hasattr(model, "redundancy_"):
+        return None
     ratios = model.redundancy_
     pairs = redundant_pairs(ratios, REDUNDANCY_THRESHOLD)
     return {

@@ -28,6 +28,7 @@ class ReadOptions:
     # Whether to open the data as Dask arrays instead of loading it. By default if its numbers take
     # more than a quarter of memory and the format allows it.
     stream: bool | None = None
+    can_stream: bool = True  # if False, data that would be streamed by default is an error
     csv_format: CsvFormat = DETECT
 
     def __post_init__(self) -> None:

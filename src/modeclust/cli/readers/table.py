@@ -141,13 +141,19 @@ def _load_or_stream(
         stream = exceeds_share(n_bytes) and not (source.is_mapped and find_spec("dask") is None)
     # A column can hold both labels and ids.
     names = list(dict.fromkeys([*columns, *options.others]))
+    size = f"{_format_size(n_bytes)} of numbers"
+    limit = f"{SHARE_TO_READ:.0%} of memory ({_format_size(memory())})"
+    if stream and not options.can_stream:
+        raise TableError(
+            f"{os.fspath(path)!r} has {size}, more than {limit}, and would be streamed, which only "
+            "--method kmodes can do; pass that, or --no-stream to load all rows into memory."
+        )
     with reading(path):
         if not stream:
             return source.load(names)
         note(
-            f"{shown(Path(path).name)} is streamed in chunks: it has {_format_size(n_bytes)} of "
-            f"numbers. By default, data that takes more than {SHARE_TO_READ:.0%} of memory "
-            f"({_format_size(memory())}) is streamed."
+            f"{shown(Path(path).name)} is streamed in chunks: it has {size}. By default, data that "
+            f"takes more than {limit} is streamed."
         )
         return source.in_chunks(names)
 

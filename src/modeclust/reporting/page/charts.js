@@ -105,8 +105,9 @@ function mapChart() {
   const modesAt = (step, axis) => centers[step].map((center) => center[axis]);
   const pathsTo = (step, axis) => clusters.flatMap((k) =>
     [...centers.slice(0, step + 1).map((modes) => modes[k][axis]), null]);
-  const startName = report.steps[0].stage === 0 ? "K-means center" : "start of the path";
-  // The centers that determine the labels, where they are neither the K-means centers nor the modes.
+  const startName = report.steps[0].stage === 0 ? startCenter() : "start of the path";
+  // The centers at the bandwidth of the labels, where they are neither at the start nor the modes.
+  const centerName = report.model.is_soft ? "center" : "center of the labels";
   const labelCenters = (step, axis) => {
     const labelled = labelledStep(step);
     return labelled < step && report.steps[labelled].stage === 1 ? modesAt(labelled, axis) : [];
@@ -127,8 +128,8 @@ function mapChart() {
         marker: { symbol: "asterisk-open", size: 11, color: ink, line: { width: 2 } },
       },
       {
-        name: "center of the labels", x: labelCenters(step, 0), y: labelCenters(step, 1), mode: "markers", text: clusters.map(String),
-        hovertemplate: "center of the labels of cluster %{text}<extra></extra>", showlegend: hasLabelCenters,
+        name: centerName, x: labelCenters(step, 0), y: labelCenters(step, 1), mode: "markers", text: clusters.map(String),
+        hovertemplate: `${centerName} of cluster %{text}<extra></extra>`, showlegend: hasLabelCenters,
         marker: { symbol: "diamond", size: 9, color: theme("--panel"), line: { width: 2, color: ink } },
       },
       {
@@ -167,12 +168,13 @@ function histogramChart() {
   const modeAt = (step, k) => report.map.centers[step][k][0];
   const heights = (step) => [...counts[step], ...clusters.map((k) => densities[step]?.[k] ?? [])];
   const showLines = clusters.length <= 20;
+  const showBoundaries = showLines && !report.model.is_soft;
   const lines = (step) => {
     if (!showLines) return [];
     const nonEmpty = clusters.filter((k) => report.steps[step].counts[k] > 0);
     const centers = nonEmpty.map((k) => modeAt(labelledStep(step), k)).sort((a, b) => a - b);
     return [
-      ...centers.slice(1).map((x, i) => verticalLine((x + centers[i]) / 2, { color: theme("--ink"), width: 2 })),
+      ...(showBoundaries ? centers.slice(1) : []).map((x, i) => verticalLine((x + centers[i]) / 2, { color: theme("--ink"), width: 2 })),
       ...clusters.map((k) => verticalLine(modeAt(step, k), { color: color(k), width: 1.5, dash: "dot" })),
     ];
   };
@@ -196,8 +198,9 @@ function histogramChart() {
   const update = (step) => Plotly.update("map", { y: heights(step) }, { shapes: lines(step) });
   return {
     id: "map", traces, layout, update, title: "Histogram and density of each cluster",
-    caption: "Curves: kernel density of each cluster, with the same area as its bars. K-means has no density. " +
-      (showLines ? "Solid lines: boundaries between clusters. Dotted lines: modes. " : "") + zoomHelp +
+    caption: "Curves: kernel density of each cluster, with the same area as its bars. " +
+      (report.steps[0].stage === 0 ? `At the step “${report.model.start}” there is none. ` : "") +
+      (showBoundaries ? "Solid lines: boundaries between clusters. " : "") + (showLines ? "Dotted lines: modes. " : "") + zoomHelp +
       (nOutside ? ` ${formatCount(nOutside)} of the ${formatCount(report.n_rows)} rows are outside the axis limits.` : ""),
   };
 }
@@ -207,7 +210,7 @@ function curvesChart() {
   const bandwidths = report.steps.map((step) => step.bandwidth);
   const finite = bandwidths.filter((bandwidth) => bandwidth !== null).map(Math.log10);
   const gap = finite.length > 1 ? (finite[0] - finite.at(-1)) / (finite.length - 1) : 1;
-  // The bandwidth decreases to the right. K-means, which has an infinite bandwidth, is at the left end, after a gap.
+  // The bandwidth decreases to the right. The start, which has an infinite bandwidth, is at the left end, after a gap.
   // Steps at which each cluster has a bandwidth of its own are evenly spaced: their medians may be equal.
   const isEven = report.steps.some((step) => step.own_bandwidths);
   const x = bandwidths.map((b, i) => (isEven ? i : b === null ? -(finite[0] ?? 0) - 1.5 * gap : -Math.log10(b)));

@@ -15,11 +15,15 @@ const showPatterns = patternCards();
 // Tooltips that explain words on the page.
 const glossary = {
   mode: "Representative of a cluster: a peak of the kernel density of its rows. At an infinite bandwidth it is the mean.",
-  center: "Point that determines the labels: a row belongs to the cluster with the nearest center.",
+  center: report.model.is_soft
+    ? "A row belongs to the cluster in which it has its largest share. Neighbours have similar shares."
+    : "Point that determines the labels: a row belongs to the cluster with the nearest center.",
   rowsAveraged: "How many rows the mode averages. Rows near the mode count fully, rows far away hardly: it is (sum w)² / sum w² with the kernel weights w.",
   exemplar: "The row of the cluster that is nearest to its mode.",
   bandwidth: "Width of the kernel. Rows that are many bandwidths away from a mode have little influence on it.",
-  objective: "Mean kernel value of all rows at the mode of their cluster. It is 1 if every row is at its mode.",
+  objective: report.model.smoothing
+    ? "What is maximised while the labels are found, per row: the kernel values of the rows at the centers, and how similar the shares of neighbours are."
+    : "Mean kernel value of all rows at the mode of their cluster. It is 1 if every row is at its mode.",
   redundant: "Two clusters are redundant if the density between their modes hardly drops, so that they could be one cluster.",
 };
 
@@ -30,7 +34,7 @@ const withTooltip = (text, tooltip) => element("span", { class: "term", title: t
 function bandwidthFacts() {
   const { bandwidth, bandwidth_rule: rule } = report.model;
   const ruleNote = rule ? ` (rule “${rule}”)` : "";
-  if (report.steps[nSteps - 1].stage === 0) return ["K-means"];
+  if (report.steps[nSteps - 1].stage === 0) return [report.model.start];
   if (!isFrozen) return [`target bandwidth ${format(bandwidth)}${ruleNote}`];
   const labels = [withTooltip("labels", glossary.center), bandwidth === null ? " of K-means" : ` at bandwidth ${format(bandwidth)}`];
   if (!isAuto) return [...labels, `, modes at bandwidth ${stepName(nSteps - 1)}${ruleNote}`];
@@ -40,16 +44,17 @@ function bandwidthFacts() {
 }
 
 function showHeader() {
-  const { kernel, adaptive } = report.model;
+  const { kernel, adaptive, smoothing } = report.model;
   const facts = [
     plural(report.n_rows, "row"), plural(report.n_features, "feature"), plural(report.n_clusters, "cluster"),
-    `${kernel} kernel`, ...(adaptive ? ["adaptive bandwidths"] : []),
+    `${kernel} kernel`, ...(adaptive ? ["adaptive bandwidths"] : []), ...(smoothing ? [`smoothing ${format(smoothing)}`] : []),
   ];
   byId("facts").replaceChildren(`${facts.join(", ")}, `, ...bandwidthFacts());
   byId("notes").replaceChildren(...report.notes.map((note) => element("li", {}, element("bdi", {}, note))));
   byId("first").textContent = stepName(0);
   byId("last").textContent = nSteps === 1 ? "" : isAuto ? stepTitle(nSteps - 1) : `target ${stepName(nSteps - 1)}`;
   byId("patterns-title").replaceChildren(withTooltip("Modes", glossary.mode), " and their nearest rows");
+  byId("redundant-panel").hidden = report.redundant === null;
   byId("redundant-title").replaceChildren(withTooltip("Redundant", glossary.redundant), " pairs of clusters");
   document.body.dataset.pattern = report.pattern;
 }
@@ -57,7 +62,8 @@ function showHeader() {
 function showReadout(step) {
   const { stage, objective, own_bandwidths: own } = report.steps[step];
   const name = `${stepTitle(step)}${stage === 0 ? " (bandwidth ∞)" : own ? " (median)" : ""}`;
-  const details = element("small", {}, `step ${step + 1} of ${nSteps}, `, withTooltip("objective", glossary.objective), ` ${format(objective)}`);
+  const details = element("small", {}, `step ${step + 1} of ${nSteps}`,
+    ...(objective === null ? [] : [", ", withTooltip("objective", glossary.objective), ` ${format(objective)}`]));
   byId("readout").replaceChildren(name, details);
   byId("readout").title = own ? glossary.rowsAveraged : glossary.bandwidth;
   byId("slider").value = step;
@@ -75,7 +81,6 @@ function columns() {
     const [top, count] = report.top_classes[step][k];
     return element("bdi", {}, `${shorten(report.class_names[top])} (${formatPercent(count / rows(step, k))})`);
   };
-  const startName = report.steps[0].stage === 0 ? "the K-means center" : "the start";
   return [
     ["cluster", (step, k) => chip(k)],
     ["rows", (step, k) => formatCount(rows(step, k))],
@@ -83,10 +88,11 @@ function columns() {
     ...(report.steps[0].rows_averaged === null ? [] :
       [["rows averaged", (step, k) => formatCount(Math.round(report.steps[step].rows_averaged[k])), glossary.rowsAveraged]]),
     ["mean distance", (step, k) => format(report.mean_distances[step][k]), "Mean distance of the rows of the cluster to its mode."],
-    [`distance from ${startName}`, (step, k) => format(report.steps[step].moved[k]), "How far the mode has moved along the path."],
+    [`distance from the ${startCenter()}`, (step, k) => format(report.steps[step].moved[k]), "How far the mode has moved along the path."],
     ["exemplar (row)", (step, k) => String(report.exemplars[step][k][0] ?? "–"), glossary.exemplar],
     ...(report.class_names ? [["most frequent class", topClass, "Class that most rows of the cluster have, and their share."]] : []),
-    ["redundant with", (step, k) => shorten(partners(k).join(", ") || "–", 24), `${glossary.redundant} This column is for ${labelBandwidth}.`],
+    ...(report.redundant === null ? [] :
+      [["redundant with", (step, k) => shorten(partners(k).join(", ") || "–", 24), `${glossary.redundant} This column is for ${labelBandwidth}.`]]),
   ];
 }
 
@@ -100,6 +106,7 @@ function showTable(step) {
 }
 
 function showRedundant() {
+  if (report.redundant === null) return;
   const { pairs, threshold } = report.redundant;
   const n = (report.n_clusters * (report.n_clusters - 1)) / 2;
   const nListed = 12;
@@ -180,9 +187,11 @@ function downloadLabels() {
 }
 
 function showCurvesCaption() {
-  const stages = " Dotted lines separate K-means, the bandwidths at which labels are found, and the modes of these labels, which average fewer and fewer rows.";
+  const objective = report.model.smoothing ? " The objective is shown where it includes the graph." : "";
+  const start = report.steps[0].stage === 0 ? `${report.model.start}, ` : "";
+  const stages = ` Dotted lines separate ${start}the bandwidths at which labels are found${start && ","} and the modes of these labels, which average fewer and fewer rows.`;
   byId("curves-caption").textContent =
-    `The bandwidth decreases from left to right.${isAuto && report.model.bandwidth !== null ? stages : ""} Click on a point to show that step.`;
+    `The bandwidth decreases from left to right.${isAuto && report.model.bandwidth !== null ? stages : ""}${objective} Click on a point to show that step.`;
 }
 
 function showDownloadCaption() {

@@ -40,15 +40,20 @@ function rowsAveraged(step) {
   const median = (rows[(rows.length - 1) >> 1] + rows[rows.length >> 1]) / 2;
   return rows.length ? [rows[0], median, rows.at(-1)].map(Math.round) : [0, 0, 0];
 }
-/** Return the name of a step on an axis: K-means, a bandwidth, or how many rows a mode averages. */
+/** Return the name of a step on an axis: K-means or linkage, a bandwidth, or how many rows a mode averages. */
 function stepName(step) {
   const { stage, bandwidth, own_bandwidths: own } = report.steps[step];
-  return stage === 0 ? "K-means" : own ? plural(rowsAveraged(step)[1], "row") : format(bandwidth);
+  return stage === 0 ? report.model.start : own ? plural(rowsAveraged(step)[1], "row") : format(bandwidth);
 }
 /** Return the name of a step in a sentence. */
 function stepTitle(step) {
   const { stage, own_bandwidths: own } = report.steps[step];
-  return stage === 0 ? "K-means" : own ? `modes of ${stepName(step)}` : `bandwidth ${stepName(step)}`;
+  return stage === 0 ? report.model.start : own ? `modes of ${stepName(step)}` : `bandwidth ${stepName(step)}`;
+}
+/** Return the name of a center at the first step. */
+function startCenter() {
+  const { start } = report.model;
+  return report.steps[0].stage > 0 ? "start" : start === "K-means" ? "K-means center" : `${start} mean`;
 }
 /** Return the step whose centers determine the labels at a step: the last one before the labels are frozen. */
 function labelledStep(step) {
