@@ -137,7 +137,8 @@ class NeighborSearch {
     std::iota(order.begin(), order.end(), 0);
     const TreeLayout layout(rows_, order);
     const LeafTree& tree = layout.view;
-    if (visits_of_query(tree) > least_visits + tree.n_leaves / leaves_of_a_visit) return false;
+    const std::int64_t most_visits = least_visits + tree.n_leaves / leaves_of_a_visit;
+    if (tree.n_leaves > most_visits && visits_of_query(tree) > most_visits) return false;
     parallel_for(n_threads_, divided_up(n, points_of_item), [&](int, std::int64_t item) {
       search_tree(tree, part_of(n, points_of_item, item), lists_);
     });
