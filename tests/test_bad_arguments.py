@@ -742,7 +742,7 @@ def empty_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for name in ("run", "distances"):
             patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
-        patch.setattr("sklearn.neighbors.NearestNeighbors.fit", work)
+        patch.setattr("modeclust._core.nearest_rows", work)
         patch.setattr("modeclust.reporting.summarize.labels_along", work)
         patch.chdir(folder)
         yield folder

@@ -168,10 +168,13 @@ def distances(rows: Rows, centers: Doubles, out: NDArray[np.floating[Any]]) -> N
 def own_distances(rows: Rows, centers: Doubles, labels: Labels) -> Doubles:
     """Return the squared distance of each row to its own center."""
 
-def nearest_rows(rows: Rows, points: Doubles, n_nearest: int) -> tuple[Doubles, Integers]:
-    """Return the distances and indices of the rows nearest to each point, (Q, n_nearest).
+def nearest_rows(
+    rows: Rows, n_nearest: int, queries: Rows | None = None
+) -> tuple[Doubles, Integers]:
+    """Return the distances and indices of the rows nearest to each query, (Q, n_nearest).
 
-    On a tie, the lower index comes first. If there are fewer rows, the rest has the index -1.
+    Without queries, they are the other rows nearest to each row. On a tie, the lower index comes
+    first.
     """
 
 def kernel_values(

@@ -100,36 +100,6 @@ def test_a_row_at_its_center_is_at_no_distance(rng, form):
     assert np.all(_core.own_distances(rows, X, np.arange(20, dtype=np.int32)) == 0.0)
 
 
-def test_nearest_rows_by_hand():
-    rows = open_rows(np.array([[0.0], [4.0], [1.0], [-1.0]]))
-    found, indices = _core.nearest_rows(rows, np.array([[0.0], [5.0]]), 3)
-    assert found.tolist() == [[0, 1, 1], [1, 4, 5]]
-    assert indices.tolist() == [[0, 2, 3], [1, 2, 0]]  # rows 2 and 3 are equally far from 0
-    found, indices = _core.nearest_rows(rows, np.array([[0.0]]), 5)
-    assert (found[0, 4], indices[0, 4]) == (np.inf, -1)  # there are only four rows
-    with pytest.raises(ValueError, match="n_nearest must be at least 1"):
-        _core.nearest_rows(rows, np.array([[0.0]]), 0)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n_features", FEATURES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_nearest_rows(rng, form, n_features, dtype):
-    X, _, _ = make_rows(rng, 3000, n_features, dtype, form=form)
-    X[2000:] = X[:1000]  # ties: the lower index comes first
-    for n_points, n_nearest in [(1, 1), (3, 4), (17, 11), (40, 30)]:
-        points = rng.normal(size=(n_points, n_features))
-        away = np.empty((3000, n_points))
-        rows = open_rows(X, form=form, protect=True)
-        _core.distances(rows, points, away)
-        wanted = np.argsort(away, axis=0, kind="stable")[:n_nearest].T
-        for n_threads in (1, 2, 3):
-            rows = open_rows(X, form=form, n_threads=n_threads)
-            found, indices = _core.nearest_rows(rows, points, n_nearest)
-            np.testing.assert_array_equal(indices, wanted)
-            np.testing.assert_array_equal(found, np.take_along_axis(away.T, wanted, axis=1))
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_distances_whose_squares_overflow(form):
     X = np.array([[3e200, 4e200], [0.0, 0.0], [-3e200, 1.0]])
@@ -271,7 +241,6 @@ def all_bits(X, weight, scale, form, n_threads=1):
                 rows, labels, centers, [[0, 1], [1, 2]], np.linspace(0, 1, 9), kernel, 2.0
             )
         )
-    found += _core.nearest_rows(rows, centers, 12)
     return digest(*found)
 
 

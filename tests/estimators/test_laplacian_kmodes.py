@@ -454,7 +454,7 @@ class TestApproximateNeighbours:
         assert adjusted_rand_score(exact.labels_, about.labels_) > 0.99
 
     def test_many_rows_get_them_with_a_warning(self, monkeypatch):
-        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_ROWS", 500)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_PRODUCTS", 500**2 * 16)
         X, _ = make_blobs(501, 16, centers=3, random_state=0)
         with pytest.warns(ApproximateNeighborsWarning, match="501 rows are approximate") as caught:
             model = paper(3, random_state=0).fit(X)
@@ -496,7 +496,7 @@ class TestApproximateNeighbours:
         assert about.affinity_.data.tobytes() == exact.affinity_.data.tobytes()
 
     def test_without_faiss_all_are_exact(self, monkeypatch):
-        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_ROWS", 10)
+        monkeypatch.setattr("modeclust.solvers.neighbors.MAX_EXACT_PRODUCTS", 10)
         monkeypatch.setattr("modeclust.solvers.neighbors.find_spec", lambda name: None)
         X, _ = make_blobs(50, 16, centers=3, random_state=0)
         paper(3, random_state=0).fit(X)

@@ -2,28 +2,13 @@
 #pragma once
 
 #include "rows.hpp"
+#include "tree.hpp"
 #include "variants.hpp"
 
 namespace modeclust {
 
 /// Rows of fewer features are in the leaves of a tree, and distances are computed by differences.
 constexpr int fewest_for_products = 24;
-/// Rows of a leaf, and children of an inner node. The boxes of the children are tested in lanes.
-constexpr int leaf_rows = 32, tree_fan = 8, most_levels = 16;
-
-/// Rows of positive weight in transposed leaves of 32, and boxes around leaves and groups of them.
-struct LeafTree {
-  int n_features = 0;
-  std::int64_t n_leaves = 0;
-  const double* columns = nullptr;      // (n_leaves, D, 32)
-  const double* weight = nullptr;       // (n_leaves, 32) or null for 1
-  const double* precision = nullptr;    // (n_leaves, 32) or null for 1
-  const double* last_weight = nullptr;  // (32,) of the last leaf if it is not full, else null
-  int n_levels = 0;
-  // (n_groups, 2 D + 1, 8): the lowest and the highest number of each feature in each of 8 boxes,
-  // and the least precision. Level 0 has the leaves, the last level has a single group.
-  const double* boxes[most_levels] = {};
-};
 
 /// The points of a pass.
 struct ShiftTask {

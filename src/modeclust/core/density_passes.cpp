@@ -27,40 +27,6 @@ void check(bool holds, const char* message) {
 }
 void check(bool holds, const std::string& message) { check(holds, message.c_str()); }
 
-/// Sorts `order` so that runs of 32 rows lie in small boxes, and so do runs of 64, 128, ...
-///
-/// Splits at the widest feature, as in a k-d tree, always after a power of two of leaves. Ties are
-/// broken by row index, so that every implementation of nth_element gives the same order.
-void sort_spatially(const double* X, int n_features, std::int64_t* first, std::int64_t* last) {
-  const std::int64_t n = last - first;
-  if (n <= leaf_rows) {
-    std::sort(first, last);
-    return;
-  }
-  int widest = 0;
-  double width = -1.0;
-  for (int j = 0; j < n_features; j++) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const std::int64_t* i = first; i < last; i++) {
-      low = std::min(low, X[*i * n_features + j]);
-      high = std::max(high, X[*i * n_features + j]);
-    }
-    if (high - low > width) {
-      width = high - low;
-      widest = j;
-    }
-  }
-  std::int64_t left = leaf_rows;
-  while (2 * left < n) left *= 2;
-  const double* column = X + widest;
-  std::nth_element(first, first + left, last, [=](std::int64_t a, std::int64_t b) {
-    const double x = column[a * n_features], y = column[b * n_features];
-    return x < y || (x == y && a < b);
-  });
-  sort_spatially(X, n_features, first, first + left);
-  sort_spatially(X, n_features, first + left, last);
-}
-
 }  // namespace
 
 DensityRows::DensityRows(Rows& rows)
@@ -77,81 +43,10 @@ DensityRows::DensityRows(Rows& rows)
     largest_norm_ = std::max(largest_norm_, norms_[i]);
     if (rows.weights.weight_of(i) > 0.0) order_.push_back(i);
   }
-  if (!rows.source.is_sparse() && rows.n_features() < fewest_for_products) build_tree();
+  if (!rows.source.is_sparse() && rows.n_features() < fewest_for_products) {
+    tree_.emplace(rows, order_);
+  }
   if (!rows.source.is_sparse()) norms_ = Buffer<double>();
-}
-
-void DensityRows::build_tree() {
-  const int n_features = rows_.n_features();
-  const std::int64_t n = static_cast<std::int64_t>(order_.size());
-  Buffer<double> X(rows_.n_rows() * n_features);
-  parallel_for(rows_.threads_for(rows_.size()), static_cast<std::int64_t>(rows_.blocks.size()),
-               [&](int, std::int64_t b) {
-                 const Buffer<double> row(n_features);
-                 kernels().read(rows_.source, rows_.blocks[b], row.get(),
-                                X.get() + rows_.blocks[b].first * n_features);
-               });
-  sort_spatially(X.get(), n_features, order_.data(), order_.data() + n);
-  tree_.n_features = n_features;
-  tree_.n_leaves = (n + leaf_rows - 1) / leaf_rows;
-  const std::int64_t n_places = tree_.n_leaves * leaf_rows;
-  columns_ = Buffer<double>(n_places * n_features);
-  if (rows_.weights.weight) weight_ = Buffer<double>(n_places);
-  if (rows_.weights.precision) precision_ = Buffer<double>(n_places);
-  if (n < n_places) last_weight_ = Buffer<double>(leaf_rows);
-  for (std::int64_t place = 0; place < n_places; place++) {
-    const std::int64_t leaf = place / leaf_rows, m = place % leaf_rows;
-    const std::int64_t i = order_[std::min(place, n - 1)];  // padded with the last row, at weight 0
-    double* columns = columns_.get() + leaf * n_features * leaf_rows + m;
-    for (int j = 0; j < n_features; j++) columns[j * leaf_rows] = X[i * n_features + j];
-    if (weight_) weight_[place] = place < n ? rows_.weights.weight_of(i) : 0.0;
-    if (precision_) precision_[place] = rows_.weights.precision_of(i);
-    if (last_weight_ && leaf == tree_.n_leaves - 1) last_weight_[m] = place < n ? 1.0 : 0.0;
-  }
-  tree_.columns = columns_.get();
-  tree_.weight = weight_.get();
-  tree_.precision = precision_.get();
-  tree_.last_weight = last_weight_.get();
-  if (n > 0) build_boxes();
-}
-
-/// Computes boxes around the leaves, then around each 8 boxes, until one group is left.
-void DensityRows::build_boxes() {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const int n_features = tree_.n_features, n_numbers = 2 * n_features + 1;
-  std::int64_t n_boxes = tree_.n_leaves;
-  for (int level = 0;; level++) {
-    const std::int64_t n_groups = (n_boxes + tree_fan - 1) / tree_fan;
-    Buffer<double> boxes(n_groups * n_numbers * tree_fan);
-    for (std::int64_t box = 0; box < n_groups * tree_fan; box++) {
-      // Entry s of the box is at 8 s: lowest and highest value of each feature, least precision.
-      double* out = boxes.get() + box / tree_fan * n_numbers * tree_fan + box % tree_fan;
-      for (int j = 0; j < n_features; j++) {
-        out[16 * j] = infinity;
-        out[16 * j + 8] = -infinity;
-      }
-      out[16 * n_features] = box < n_boxes ? infinity : 1.0;
-      if (box >= n_boxes) continue;  // an empty box, out of reach of all points
-      for (int i = 0; i < (level == 0 ? leaf_rows : tree_fan); i++) {
-        const double* below =
-            level == 0 ? nullptr : tree_.boxes[level - 1] + box * n_numbers * tree_fan + i;
-        for (int j = 0; j < n_features; j++) {
-          const double* x = tree_.columns + (box * n_features + j) * leaf_rows + i;
-          out[16 * j] = std::min(out[16 * j], below ? below[16 * j] : *x);
-          out[16 * j + 8] = std::max(out[16 * j + 8], below ? below[16 * j + 8] : *x);
-        }
-        const double precision = below             ? below[16 * n_features]
-                                 : tree_.precision ? tree_.precision[box * leaf_rows + i]
-                                                   : 1.0;
-        out[16 * n_features] = std::min(out[16 * n_features], precision);
-      }
-    }
-    boxes_.push_back(std::move(boxes));
-    tree_.boxes[level] = boxes_.back().get();
-    tree_.n_levels = level + 1;
-    if (n_groups == 1) return;
-    n_boxes = n_groups;
-  }
 }
 
 ShiftSums DensityRows::shift_sums(Matrix points, int kernel, double inverse_squared_bandwidth,
@@ -192,11 +87,11 @@ ShiftSums DensityRows::shift_sums(Matrix points, int kernel, double inverse_squa
       work(worker, PointRange{run * size, std::min(n_points, (run + 1) * size)});
     });
   };
-  if (tree_.n_leaves > 0) {
+  if (tree_) {
     std::atomic<std::int64_t> n_weighed{0};
     const std::int64_t size = std::clamp<std::int64_t>(n_points / 64, 1, 64);
     for_each_run(size, rows_weighed_.load(), [&](int, PointRange range) {
-      n_weighed += kernels().shift_leaves(tree_, task, range, result);
+      n_weighed += kernels().shift_leaves(tree_->view, task, range, result);
     });
     rows_weighed_ = static_cast<double>(n_weighed.load()) / static_cast<double>(n_points);
     return sums;

@@ -5,6 +5,7 @@
 
 #include "dataset.hpp"
 #include "density.hpp"
+#include "tree_layout.hpp"
 
 namespace modeclust {
 
@@ -33,15 +34,11 @@ class DensityRows {
   double largest_norm() const { return largest_norm_; }
 
  private:
-  void build_tree();
-  void build_boxes();
-
   Rows& rows_;
   double largest_norm_ = 0.0;  // squared
   std::vector<std::int64_t> order_;
-  LeafTree tree_;
-  Buffer<double> columns_, weight_, precision_, last_weight_, norms_;
-  std::vector<Buffer<double>> boxes_;
+  std::optional<TreeLayout> tree_;
+  Buffer<double> norms_;
   std::atomic<double> rows_weighed_;  // per point, in the last pass
 };
 

@@ -169,66 +169,6 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> own_distances(Rows& rows, Matrix cen
   return out;
 }
 
-/// Lists without rows, with their memory.
-struct OwnedLists {
-  OwnedLists(std::int64_t n_clusters, int n_nearest)
-      : squared(n_clusters * n_nearest, infinity),
-        rows(n_clusters * n_nearest, -1),
-        limits(padded<double>(n_clusters), -1.0),
-        view{n_nearest, squared.data(), rows.data(), limits.data()} {
-    std::fill_n(limits.begin(), n_clusters, infinity);
-  }
-  std::vector<double> squared;
-  std::vector<std::int64_t> rows;
-  std::vector<double> limits;
-  NearestLists view;
-};
-
-/// The `n_nearest` rows nearest to each point: their distances and indices, (K, n_nearest). An
-/// index is -1 if there are fewer rows.
-///
-/// Each thread has its own lists. Which rows are in the merged lists, and in which order, depends
-/// only on distances and indices, not on the threads.
-nb::tuple nearest_rows(Rows& rows, Matrix points, int n_nearest) {
-  const MeasuredLayout layout(rows, points, true);
-  check(n_nearest >= 1, "n_nearest must be at least 1.");
-  const std::int64_t n_points = layout.view.n_clusters;
-  auto distances = new_matrix(n_points, n_nearest);
-  auto* found = new std::int64_t[static_cast<std::size_t>(n_points * n_nearest) + 1];
-  const nb::capsule owner(found, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
-  {
-    nb::gil_scoped_release release;
-    WorkerBuffers buffers(rows, layout.view);
-    std::vector<std::unique_ptr<OwnedLists>> lists(static_cast<std::size_t>(rows.n_threads));
-    parallel_for(rows.threads_for(rows.size() * static_cast<double>(n_points)),
-                 static_cast<std::int64_t>(rows.blocks.size()), [&](int worker, std::int64_t b) {
-                   auto& own = lists[worker];
-                   if (!own) own = std::make_unique<OwnedLists>(n_points, n_nearest);
-                   kernels().nearest(rows.source, layout.view, rows.blocks[b], buffers.of(worker),
-                                     own->view);
-                 });
-    std::vector<std::pair<double, std::int64_t>> all;
-    for (std::int64_t k = 0; k < n_points; k++) {
-      all.clear();
-      for (const auto& own : lists) {
-        for (std::int64_t e = k * n_nearest; own && e < (k + 1) * n_nearest; e++) {
-          if (own->rows[e] >= 0) all.emplace_back(own->squared[e], own->rows[e]);
-        }
-      }
-      all.resize(std::max<std::size_t>(all.size(), n_nearest), {infinity, -1});
-      std::sort(all.begin(), all.end());
-      for (std::int64_t e = 0; e < n_nearest; e++) {
-        distances.data()[k * n_nearest + e] = std::sqrt(all[e].first);
-        found[k * n_nearest + e] = all[e].second;
-      }
-    }
-  }
-  const std::size_t shape[] = {static_cast<std::size_t>(n_points),
-                               static_cast<std::size_t>(n_nearest)};
-  return nb::make_tuple(distances,
-                        nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>(found, 2, shape, owner));
-}
-
 /// The sums of a block, with their memory.
 struct SoftPart {
   SoftPart(std::int64_t n_clusters, std::int64_t n_features)
@@ -415,7 +355,6 @@ void bind_measures(nb::module_& m) {
   m.def("kernel_values", &kernel_values, arg("rows"), arg("centers"), nb::kw_only(), arg("kernel"),
         arg("inverse_squared_bandwidth"), arg("out"));
   m.def("own_distances", &own_distances, arg("rows"), arg("centers"), arg("labels"));
-  m.def("nearest_rows", &nearest_rows, arg("rows"), arg("points"), arg("n_nearest"));
   m.def("soft_sums", &soft_sums, arg("rows"), arg("centers"), arg("memberships"), nb::kw_only(),
         arg("kernel"), arg("inverse_squared_bandwidth"));
   m.def("segment_densities", &segment_densities, arg("rows"), arg("labels"), arg("centers"),

@@ -261,24 +261,6 @@ void measure(const RowSource& source, const RowWeights& weights, const MeasureTa
   });
 }
 
-void nearest(const RowSource& source, const MeasuredCenters& centers, RowRange range,
-             double* buffer, const NearestLists& lists) {
-  with_rows(source, [&](auto rows) {
-    visit_distances(rows, centers, range, buffer,
-                    [&](std::int64_t i, int k, Doubles squared, double*)
-                        __attribute__((always_inline)) {
-                          unsigned nearer = bits_of(squared < Doubles::load(lists.limits + k));
-                          if (!nearer) return;
-                          double lanes[8];
-                          squared.store(lanes);
-                          for (; nearer; nearer &= nearer - 1) {
-                            const int c = __builtin_ctz(nearer);
-                            lists.insert(k + c, lanes[c], i);
-                          }
-                        });
-  });
-}
-
 void own(const RowSource& source, const MeasuredCenters& centers, const std::int32_t* labels,
          RowRange range, double* buffer, double* out) {
   const int n_features = source.n_features;
@@ -312,6 +294,6 @@ void own(const RowSource& source, const MeasuredCenters& centers, const std::int
 
 }  // namespace
 
-const MeasureKernels MODECLUST_TABLE(measure_kernels) = {measure, own, soft, segments, nearest};
+const MeasureKernels MODECLUST_TABLE(measure_kernels) = {measure, own, soft, segments};
 
 }  // namespace modeclust

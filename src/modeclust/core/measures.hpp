@@ -68,28 +68,6 @@ struct SegmentTask {
   std::int64_t step = 1;  // only rows 0, step, 2 step, ... count
 };
 
-/// The nearest rows of each center that were found so far, by distance, then by index.
-struct NearestLists {
-  int n_nearest;
-  double* squared;     // (K, n_nearest) infinity if there are fewer rows
-  std::int64_t* rows;  // (K, n_nearest)
-  double* limits;      // (K, padded) the last distance of each list; negative in the padding
-
-  /// Inserts a row that is nearer than the limit. Rows at the same distance come in order.
-  void insert(std::int64_t k, double distance, std::int64_t row) const {
-    double* own = squared + k * n_nearest;
-    std::int64_t* indices = rows + k * n_nearest;
-    int at = n_nearest - 1;
-    for (; at > 0 && distance < own[at - 1]; at--) {
-      own[at] = own[at - 1];
-      indices[at] = indices[at - 1];
-    }
-    own[at] = distance;
-    indices[at] = row;
-    limits[k] = own[n_nearest - 1];
-  }
-};
-
 struct MeasureKernels {
   /// Writes a measure of each row and center to out, whose first row is row range.first.
   void (*measure)(const RowSource&, const RowWeights&, const MeasureTask&, RowRange, double* buffer,
@@ -103,9 +81,6 @@ struct MeasureKernels {
   /// Adds the kernel values of some rows along the segments of their clusters to densities (P, G).
   void (*segments)(const RowSource&, const RowWeights&, const SegmentTask&, RowRange,
                    double* buffer, double* densities);
-  /// Inserts some rows into the lists of the centers that they are near.
-  void (*nearest)(const RowSource&, const MeasuredCenters&, RowRange, double* buffer,
-                  const NearestLists&);
 };
 
 /// The size of the buffer of `soft`, in doubles; the other kernels need less.

@@ -8,6 +8,7 @@
 #include "graph_passes.hpp"
 #include "measure_passes.hpp"
 #include "mode_bandwidths.hpp"
+#include "neighbor_passes.hpp"
 #include "pruning.hpp"
 #include "simd.hpp"
 
@@ -48,6 +49,7 @@ NB_MODULE(_core, m) {
   bind_rows(m);
   bind_density(m);
   bind_measures(m);
+  bind_neighbors(m);
   bind_graph(m);
   bind_mode_bandwidths(m);
   bind_pruning(m);

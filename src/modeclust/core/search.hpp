@@ -10,6 +10,7 @@
 #pragma once
 
 #include "distances.hpp"
+#include "products.hpp"
 
 namespace modeclust {
 namespace {
@@ -255,44 +256,6 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
   }
 }
 
-// Block sizes of products, chosen so that the sums fill the registers. Lanes are the centers of a
-// panel (product_rows, product_panels), or features (along_centers, along_bytes).
-constexpr int product_rows = register_bytes == 64 ? 10 : register_bytes == 32 ? 6 : 2;
-constexpr int product_panels = register_bytes == 64 ? 2 : 1;
-constexpr int along_centers = register_bytes == 64 ? 6 : register_bytes == 32 ? 3 : 2;
-constexpr int along_bytes = register_bytes;
-
-/// Dot products of some rows with some panels of centers. The lanes are centers.
-template <class T, int n_rows, int n_panels>
-MODECLUST_INLINE void panel_product(const T* const* x, const T* panels, std::int64_t panel_size,
-                                    int n_features, T* const* out) {
-  constexpr int L = lanes<T>;
-  using V = Vec<T, L>;
-  V sum[n_rows][n_panels];
-#pragma GCC unroll 16
-  for (int r = 0; r < n_rows; r++) {
-#pragma GCC unroll 4
-    for (int q = 0; q < n_panels; q++) sum[r][q] = V::zero();
-  }
-  for (int j = 0; j < n_features; j++) {
-    V c[n_panels];
-#pragma GCC unroll 4
-    for (int q = 0; q < n_panels; q++)
-      c[q] = V::load(panels + q * panel_size + std::int64_t{j} * L);
-#pragma GCC unroll 16
-    for (int r = 0; r < n_rows; r++) {
-      const V b = V::splat(x[r][j]);
-#pragma GCC unroll 4
-      for (int q = 0; q < n_panels; q++) sum[r][q] = fused_multiply_add(b, c[q], sum[r][q]);
-    }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < n_rows; r++) {
-#pragma GCC unroll 4
-    for (int q = 0; q < n_panels; q++) sum[r][q].store(out[r] + q * L);
-  }
-}
-
 template <class T, int n_panels>
 void panel_products(const DenseTile<T>& tile, const std::int32_t* places, int n, const T* panels,
                     std::int64_t panel_size, T* scores, int n_slots) {
@@ -318,6 +281,10 @@ void panel_products(const DenseTile<T>& tile, const std::int32_t* places, int n,
     panel_product<T, product_rows, n_panels>(x, panels, panel_size, D, out);
   }
 }
+
+// Block sizes of products whose lanes are features.
+constexpr int along_centers = register_bytes == 64 ? 6 : register_bytes == 32 ? 3 : 2;
+constexpr int along_bytes = register_bytes;
 
 /// Dot products of four rows with some centers, for few rows or centers. The lanes are features.
 template <class T, int n_centers, bool has_tail>

@@ -1,25 +1,12 @@
 // Mean-shift of short rows, in the leaves of a tree.
 #pragma once
 
+#include "box_bounds.hpp"
 #include "density.hpp"
 #include "weighing.hpp"
 
 namespace modeclust {
 namespace {
-
-/// Lower bounds on t for 8 boxes.
-MODECLUST_INLINE Doubles box_bounds(const double* boxes, const double* point, int n_features,
-                                    double inverse_squared_bandwidth) {
-  Doubles total = Doubles::zero();
-  for (int j = 0; j < n_features; j++) {
-    const Doubles here = Doubles::splat(point[j]);
-    const Doubles low = Doubles::load(boxes + 16 * j), high = Doubles::load(boxes + 16 * j + 8);
-    const Doubles gap = max(max(low - here, here - high), Doubles::zero());
-    total = total + gap * gap;
-  }
-  const Doubles precision = Doubles::load(boxes + 16 * n_features);
-  return total * (precision * Doubles::splat(inverse_squared_bandwidth));
-}
 
 /// One point and its sums. `fixed_features` is D if there is specialized code for it, else 0.
 template <KernelName kernel, int fixed_features>
@@ -33,8 +20,12 @@ struct LeafPoint {
   MODECLUST_INLINE int n_features() const {
     return fixed_features ? fixed_features : tree.n_features;
   }
-  MODECLUST_INLINE const double* group(int level, std::int64_t number) const {
-    return tree.boxes[level] + number * (2 * n_features() + 1) * tree_fan;
+  /// Lower bounds on t for the 8 boxes of a group.
+  MODECLUST_INLINE Doubles bounds_of(int level, std::int64_t number) const {
+    const double* boxes = group_of(tree, level, number, n_features());
+    const Doubles precision = Doubles::load(boxes + 16 * n_features());
+    return box_bounds(boxes, point, n_features()) *
+           (precision * Doubles::splat(inverse_squared_bandwidth));
   }
   MODECLUST_INLINE LeafWeights weights_of(std::int64_t leaf) const {
     LeafWeights weights;
@@ -71,7 +62,7 @@ struct LeafPoint {
     std::int64_t found = 0;
     for (int level = tree.n_levels - 1; level >= 0; level--) {
       double bounds[8];
-      box_bounds(group(level, found), point, n_features(), inverse_squared_bandwidth).store(bounds);
+      bounds_of(level, found).store(bounds);
       int nearest = 0;
       for (int i = 1; i < 8; i++) {
         if (bounds[i] < bounds[nearest]) nearest = i;
@@ -119,9 +110,7 @@ struct LeafPoint {
     for (int j = 0; j < n_features(); j++) totals[j] = Doubles::zero();
     refer_to_nearest_leaf();
     auto open = [&](int level, std::int64_t number) {
-      const Doubles bounds =
-          box_bounds(group(level, number), point, n_features(), inverse_squared_bandwidth);
-      return Visit{number, bits_of(bounds < Doubles::splat(limit(nearest)))};
+      return Visit{number, bits_of(bounds_of(level, number) < Doubles::splat(limit(nearest)))};
     };
     Visit stack[most_levels];
     std::int64_t n_visited = 0;

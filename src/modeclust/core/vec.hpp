@@ -280,6 +280,26 @@ MODECLUST_INLINE unsigned bits_of(Vec<std::int64_t, L> mask) {
   }
 }
 
+template <int L>
+MODECLUST_INLINE unsigned bits_of(Vec<std::int32_t, L> mask) {
+  if constexpr (L * 4 > register_bytes) {
+    return bits_of(mask.low) | bits_of(mask.high) << (L / 2);
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (L == 16) return _mm512_movepi32_mask((__m512i)mask.r);
+#endif
+#if defined(__AVX2__)
+    if constexpr (L == 8) return static_cast<unsigned>(_mm256_movemask_ps((__m256)mask.r));
+#endif
+#if defined(__x86_64__)
+    if constexpr (L == 4) return static_cast<unsigned>(_mm_movemask_ps((__m128)mask.r));
+#endif
+    unsigned bits = 0;
+    for (int i = 0; i < L; i++) bits |= static_cast<unsigned>(mask.r[i] & 1) << i;
+    return bits;
+  }
+}
+
 /// The sum of all lanes: the upper half is added to the lower half until one lane is left.
 template <class T, int L>
 MODECLUST_INLINE T sum_of_lanes(Vec<T, L> v) {

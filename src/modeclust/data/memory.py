@@ -16,12 +16,11 @@ from modeclust.data.reading import (
     Doubles,
     Floats,
     Indices,
-    core_rows,
     is_sparse,
     read_rows,
     working_dtype,
 )
-from modeclust.data.rescaling import RescaledRows, Rescaling, is_mapped
+from modeclust.data.rescaling import Rescaling, internal_rows, is_mapped
 from modeclust.data.sample import Sample, equal_rows, row_keys
 
 NOTHING = np.empty(0)
@@ -71,13 +70,8 @@ class MemoryDataset:
         self.n_rows, self.n_features = X.shape
         self.weight = NOTHING if weight is None else weight
         self.n_threads = n_threads or thread_count(n_jobs)
-        source, rescaled = X, {}
-        if isinstance(X, RescaledRows):
-            rescaled = {"offset": X.rescaling.offset, "scale": X.rescaling.scale}
-            source = X.mapped
-        self.rows = core_rows(
-            source,
-            **rescaled,
+        self.rows = internal_rows(
+            X,
             weight=None if weight is None else np.ascontiguousarray(weight, np.float64),
             n_clusters=n_clusters,
             n_threads=self.n_threads,

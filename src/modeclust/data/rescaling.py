@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from modeclust import _core
 from modeclust.data.reading import Doubles, core_rows, is_sparse, working_dtype
 
 # If the offset is this many times the spread, squared distances lose six digits.
@@ -103,6 +104,14 @@ class RescaledRows:
 
     def __getitem__(self, indices: Any) -> Any:
         return self.rescaling.to_internal(np.asarray(self.mapped[indices]))
+
+
+def internal_rows(X: Any, **options: Any) -> _core.Rows:
+    """Return internal rows for the core; memory-mapped ones are rescaled in tiles."""
+    if isinstance(X, RescaledRows):
+        rescaling = X.rescaling
+        return core_rows(X.mapped, offset=rescaling.offset, scale=rescaling.scale, **options)
+    return core_rows(X, **options)
 
 
 def is_mapped(X: Any) -> bool:

@@ -118,9 +118,9 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         The iteration stops at a bandwidth if no mode moves by more than `tol` bandwidths.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "approximate" uses faiss (the extra
-        ``modeclust[approximate]``). "auto" is exact, except for more than 100,000 dense rows of
-        more than 15 features if faiss is installed; then there is a warning. The neighbours of
-        sparse rows are always exact.
+        ``modeclust[approximate]``). "auto" is exact, except for N dense rows of D > 15 features
+        with N^2 D > 10^13 (300,000 rows of 110 features) if faiss is installed; then there is a
+        warning. The neighbours of sparse rows are always exact.
     random_state : int, RandomState instance or None, default=None
         Determines the seeds of K-means, the rows that are sampled to estimate a bandwidth, and
         approximate neighbours.

@@ -256,7 +256,7 @@ class MeanShift(
         rows = opened.rescaling.to_internal(X)
         centers = opened.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
         if method == "nearest":
-            _, nearest = nearest_rows(centers, solver.in_parts(rows), 1)
+            _, nearest = nearest_rows(centers, rows, 1, self.n_jobs)
             return nearest[:, 0].astype(np.int32)
         limits = solver.Limits(kept["tol"], kept["max_iter"], kept["merge_radius"])
         radius = limits.merge_radius * opened.density.bandwidth
@@ -374,6 +374,7 @@ class Search:
         self.rng = check_random_state(model.random_state)
         self._density = opened.density
         self._rows = opened.X
+        self._n_jobs = model.n_jobs
         self._in_cells = isinstance(model.seeds, str) and model.seeds == "bin"
         self._is_open = self._in_cells or model.n_clusters is not None
         self._seeds: Any = None
@@ -431,7 +432,7 @@ class Search:
         n_ascended = len(modes.labels)  # fewer if a callback stopped the fit
         if self._owner is not None and n_ascended == self._seeds.shape[0]:
             return modes.labels[self._owner]
-        _, nearest = nearest_rows(self._seeds[:n_ascended], solver.in_parts(self._rows), 1)
+        _, nearest = nearest_rows(self._seeds[:n_ascended], self._rows, 1, self._n_jobs)
         return modes.labels[nearest[:, 0]]
 
 

@@ -24,7 +24,6 @@ from modeclust.solvers.density_graph import (
 from modeclust.solvers.kmodes import Centers, inverse_square
 from modeclust.solvers.neighbors import (
     MAX_SQUARED_DISTANCE,
-    distances_to_neighbors,
     log_affinities,
     nearest_rows,
 )
@@ -77,9 +76,7 @@ class Neighborhood:
         n_known = self.X.shape[0]
         k = min(self.n_neighbors, n_known)
         known = rescaling.to_internal(self.X)
-        _, neighbors = nearest_rows(known, [X], k, n_jobs)
-        with np.errstate(over="ignore"):
-            distances = distances_to_neighbors(X, known, neighbors)
+        distances, neighbors = nearest_rows(known, X, k, n_jobs)
         logs = self._log_affinities(distances, neighbors, rescaling.scale)
         sums = logsumexp(logs, axis=1)
         weights = np.exp(logs - sums[:, None])

@@ -29,7 +29,6 @@ from modeclust.solvers.linkage import linkage_labels
 from modeclust.solvers.neighbors import (
     Found,
     approximate_rows,
-    distances_to_neighbors,
     exact_is_slow,
     has_approximate,
     nearest_other_rows,
@@ -207,8 +206,7 @@ class SoftProblem(Problem):
             search = "approximate"
         if search == "approximate" and not is_sparse(rows):
             return approximate_rows(rows, n_neighbors, rng, self.n_threads)
-        _, neighbors = nearest_other_rows(rows, n_neighbors, self.n_threads)
-        return distances_to_neighbors(rows, rows, neighbors), neighbors
+        return nearest_other_rows(rows, n_neighbors, self.n_threads)
 
     def _memory(self) -> MemoryDataset:
         assert isinstance(self.dataset, MemoryDataset)

@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from modeclust.data.dataset import Dataset, Part
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
+from modeclust.data.reading import Doubles, Indices, is_sparse
 from modeclust.data.sample import Sample
 from modeclust.solvers.kmeans import mean_variance
-from modeclust.solvers.neighbors import nearest_dense_rows, nearest_rows, row_distances
+from modeclust.solvers.neighbors import nearest_rows
 
 RULES = ("knn", "silverman", "scott", "likelihood")
 # With more rows than this, a sample of them is used.
@@ -26,8 +26,6 @@ MANY_FEATURES = 50
 # more while this many numbers are read for each row of the sample.
 ROWS_PER_QUERY = 40
 NUMBERS_PER_ROW = 100_000
-# CSR rows are searched by threads if there are more pairs of rows and queries than this.
-MIN_PAIRS_FOR_THREADS = 2**24
 # The result of a rule can be multiplied or divided by a number up to this, and by its inverse.
 MAX_FACTOR = 1e6
 RULE = re.compile(
@@ -183,7 +181,6 @@ class NearestRows:
 
     distances: Doubles  # (n, k)
     counts: Doubles  # (n, k) how often each row counts
-    indices: Indices  # (n, k)
 
     def merge(self, other: "NearestRows") -> None:
         """Merge with the nearest of the rows that follow."""
@@ -191,9 +188,8 @@ class NearestRows:
         order = np.argsort(distances, axis=1, kind="stable")
         order = order[:, : max(self.distances.shape[1], other.distances.shape[1])]
         self.distances = np.take_along_axis(distances, order, axis=1)
-        for name in ("counts", "indices"):
-            both = np.hstack([getattr(self, name), getattr(other, name)])
-            setattr(self, name, np.take_along_axis(both, order, axis=1))
+        counts = np.hstack([self.counts, other.counts])
+        self.counts = np.take_along_axis(counts, order, axis=1)
 
 
 def _nearest_in(part: Part, queries: Any, n_wanted: int) -> NearestRows:
@@ -201,16 +197,11 @@ def _nearest_in(part: Part, queries: Any, n_wanted: int) -> NearestRows:
     if not len(part.indices):
         n_queries = sum(rows.shape[0] for rows in queries)
         nothing = np.empty((n_queries, 0))
-        return NearestRows(nothing, nothing, nothing.astype(np.int64))
+        return NearestRows(nothing, nothing)
     n_found = min(n_wanted, len(part.indices))
-    if is_sparse(part.X):
-        # For few pairs, starting threads takes longer than the search.
-        n_pairs = part.X.shape[0] * sum(rows.shape[0] for rows in queries)
-        n_jobs = part.n_jobs if n_pairs > MIN_PAIRS_FOR_THREADS else 1
-        distances, nearest = nearest_rows(part.X, queries, n_found, n_jobs)
-    else:
-        distances, nearest = nearest_dense_rows(part.X, queries, n_found, part.n_jobs)
-    return NearestRows(distances, part.counts[nearest], part.indices[nearest])
+    found = [nearest_rows(part.X, rows, n_found, part.n_jobs) for rows in queries]
+    distances, nearest = map(np.concatenate, zip(*found, strict=True))
+    return NearestRows(distances, part.counts[nearest])
 
 
 def neighbor_distances(dataset: Dataset, queries: Indices, n_neighbors: int) -> Doubles:
@@ -221,19 +212,13 @@ def neighbor_distances(dataset: Dataset, queries: Indices, n_neighbors: int) -> 
     parts = dataset.read_parts(queries)
     found = dataset.merge_parts(_nearest_in, parts, n_neighbors + 1)
     # Each row is its own first neighbour, which does not count.
-    neighbors = _counted(found, min(n_neighbors, dataset.n_counted - 1) + 1)
-    slices = row_slices(len(queries))
-    distances = [
-        row_distances(rows, dataset.take(neighbors[some]).X)
-        for rows, some in zip(parts, slices, strict=True)
-    ]
-    return np.concatenate(distances)
+    return _counted(found, min(n_neighbors, dataset.n_counted - 1) + 1)
 
 
-def _counted(nearest: NearestRows, wanted: Any) -> Indices:
-    """Return, for each query, the first neighbour at which the sum of counts reaches `wanted`."""
+def _counted(nearest: NearestRows, wanted: Any) -> Doubles:
+    """Return the distance of the first neighbour at which the sum of counts reaches `wanted`."""
     reached = nearest.counts.cumsum(axis=1) >= wanted
-    return np.asarray(nearest.indices[np.arange(len(reached)), reached.argmax(axis=1)])
+    return np.asarray(nearest.distances[np.arange(len(reached)), reached.argmax(axis=1)])
 
 
 def local_scales(
@@ -258,14 +243,9 @@ def _pool_distances(
     """Return the distance of each row of a part to its neighbour in a pool of rows."""
     # A row of the pool is its own first neighbour, which does not count.
     wanted = np.minimum(n_neighbors, counts.sum() - 1) + np.isin(part.indices, drawn)
-    queries = [read_rows(part.X, some) for some in row_slices(len(part.indices))]
     n_found = min(n_neighbors + 1, len(drawn))
-    distances, nearest = nearest_rows(pool, queries, n_found, part.n_jobs)
-    neighbors = _counted(NearestRows(distances, counts[nearest], nearest), wanted[:, None])
-    slices = row_slices(len(part.indices))
-    return np.concatenate(
-        [row_distances(X, pool[neighbors[some]]) for X, some in zip(queries, slices, strict=True)]
-    )
+    distances, nearest = nearest_rows(pool, part.X, n_found, part.n_jobs)
+    return _counted(NearestRows(distances, counts[nearest]), wanted[:, None])
 
 
 def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:

@@ -148,12 +148,12 @@ def _nearest_outside(
         rows = np.flatnonzero(np.isin(component, small))
         # Of this many nearest rows, one at least is outside.
         n_found = int(sizes[small].max()) + 1
-        distances, found = nearest_rows(X, [read_rows(X, rows)], n_found, n_jobs)
+        distances, found = nearest_rows(X, read_rows(X, rows), n_found, n_jobs)
         is_inside = component[found] == component[rows][:, None]
         pairs.append(_shortest(rows, np.where(is_inside, np.inf, distances), found, component))
     for number in others[sizes[others] > SMALL_COMPONENT]:
         rows, rest = np.flatnonzero(component == number), np.flatnonzero(component != number)
-        distances, found = nearest_rows(read_rows(X, rest), [read_rows(X, rows)], 1, n_jobs)
+        distances, found = nearest_rows(read_rows(X, rest), read_rows(X, rows), 1, n_jobs)
         pairs.append(_shortest(rows, distances, rest[found], component))
     inside, outside = zip(*pairs, strict=True)
     return np.concatenate(inside), np.concatenate(outside)

@@ -1,6 +1,8 @@
 """Mean-shift: points ascend the kernel density of all rows until they reach its modes."""
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from math import sqrt
@@ -11,16 +13,18 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import radius_neighbors_graph
+from threadpoolctl import threadpool_limits
 
 from modeclust import _core
 from modeclust.data.reading import is_sparse
 from modeclust.kernels import EPANECHNIKOV
 from modeclust.solvers.kmodes import inverse_square
-from modeclust.solvers.neighbors import openmp_threads
 
 Points = npt.NDArray[np.float64]
 Vector = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
+
+PROCESS = os.getpid()
 
 # Number of points that ascend together: at most MAX_POINTS, with at most MAX_NUMBERS coordinates in
 # total, but at least MIN_POINTS.
@@ -326,7 +330,9 @@ def _group(points: Points, density: Vector, radius: float) -> tuple[Indices, Ind
     cells = _cells(points, width)
     cell = np.array([known.setdefault(key, len(known)) for key in cells], dtype=np.intp)
     densest = _densest(cell, density)
-    with openmp_threads():
+    # The threads of OpenMP do not survive a fork: a forked process would wait for them forever.
+    is_forked = os.getpid() != PROCESS
+    with threadpool_limits(1, user_api="openmp") if is_forked else nullcontext():
         near = sparse.csr_array(radius_neighbors_graph(points[densest], radius, include_self=True))
     group = np.full(len(densest), -1, dtype=np.intp)
     first: list[np.intp] = []

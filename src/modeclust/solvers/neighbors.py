@@ -1,30 +1,25 @@
-"""Nearest neighbours: exact by scikit-learn, or approximate by faiss."""
+"""Nearest neighbours: exact by the core, or approximate by faiss."""
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.neighbors import KDTree, NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from modeclust import _core
 from modeclust.data.memory import thread_count
-from modeclust.data.reading import Doubles, Indices, core_rows, is_sparse, read_rows, row_slices
+from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
+from modeclust.data.rescaling import internal_rows
 
-PROCESS = os.getpid()
-
-# Exact neighbours are slow to find for more rows than this with more features than this.
-MAX_EXACT_ROWS = 100_000
+# An exact search takes N^2 D products. By the time of 60,000 x 128, this many (300,000 rows of 110
+# features) take about a minute on two cores. There, the approximate search took 0.6 of the time,
+# and missed 23% of the neighbours (1% of those of MNIST). So it only replaces slow searches.
+MAX_EXACT_PRODUCTS = 1e13
+# With so few features, a tree is often much faster.
 MAX_TREE_FEATURES = 15
-# For fewer rows, starting threads takes longer than the search.
-MIN_ROWS_FOR_THREADS = 4096
 # The approximate search compares a row with the rows of this many lists, out of 2 sqrt(n_rows).
 LISTS_SEARCHED = 16
 # Lists are formed by K-means on this many rows per list.
@@ -36,71 +31,23 @@ MAX_SQUARED_DISTANCE = 1e300
 Found = tuple[Doubles, Indices]
 
 
-def nearest_rows(
-    X: Any, queries: Iterable[Any], n_neighbors: int, n_jobs: int | None = None
-) -> Found:
+def nearest_rows(X: Any, queries: Any, n_neighbors: int, n_jobs: int | None = None) -> Found:
     """Return distances and indices of the rows of `X` nearest to each query.
 
-    Queries are given in parts.
+    Both may be dense or CSR. Distances are computed by differences. Rows at the same distance are
+    ordered by index.
     """
-    n_rows, n_features = X.shape
-    is_small = n_rows < MIN_ROWS_FOR_THREADS or is_forked()
-    use_tree = isinstance(X, np.ndarray) and X.dtype == np.float64
-    use_tree = use_tree and n_features <= MAX_TREE_FEATURES and n_neighbors < n_rows // 2
-    # The squared distances of far rows may overflow. They are sorted last.
-    with np.errstate(over="ignore"), openmp_threads():
-        if is_small and use_tree:  # the same as `NearestNeighbors`, with less overhead
-            search = partial(KDTree(X, leaf_size=30).query, k=n_neighbors)
-        else:
-            n_jobs = 1 if is_small else n_jobs
-            neighbors = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
-            search = neighbors.kneighbors
-        distances, indices = zip(*map(search, queries), strict=True)
-    return np.concatenate(distances).astype(np.float64), np.concatenate(indices)
-
-
-def nearest_dense_rows(X: Any, queries: Iterable[Any], n_neighbors: int, n_jobs: int) -> Found:
-    """Return the same as `nearest_rows` for a dense `X`, by comparing all rows with all queries.
-
-    This is faster for some hundred queries: there is no tree to build, and the core compares.
-    """
-    rows = core_rows(X, n_threads=n_jobs)
-    found = [
-        _core.nearest_rows(rows, np.ascontiguousarray(points, dtype=np.float64), n_neighbors)
-        for points in queries
-    ]
-    distances, indices = zip(*found, strict=True)
-    return np.concatenate(distances), np.concatenate(indices)
+    rows = internal_rows(X, n_threads=thread_count(n_jobs))
+    return _core.nearest_rows(rows, n_neighbors, internal_rows(queries))
 
 
 def nearest_other_rows(X: Any, n_neighbors: int, n_jobs: int | None = None) -> Found:
     """Return distances and indices of the other rows of `X` that are nearest to each row."""
-    n_jobs = 1 if is_forked() or X.shape[0] < MIN_ROWS_FOR_THREADS else n_jobs
-    with np.errstate(over="ignore"), openmp_threads():
-        neighbors = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
-        distances, indices = neighbors.kneighbors()
-    return distances.astype(np.float64), indices
-
-
-def is_forked() -> bool:
-    """Return whether this process was forked after this module was imported."""
-    return os.getpid() != PROCESS
-
-
-def openmp_threads() -> AbstractContextManager[Any]:
-    """Limit OpenMP to one thread in a forked process.
-
-    Its threads do not survive a fork. The forked process would wait for them forever.
-    """
-    forked = os.getpid() != PROCESS
-    return threadpool_limits(1, user_api="openmp") if forked else nullcontext()
+    return _core.nearest_rows(internal_rows(X, n_threads=thread_count(n_jobs)), n_neighbors)
 
 
 def row_distances(X: Any, Y: Any) -> Doubles:
-    """Return the distance between each row of `X` and the same row of `Y`, by differences.
-
-    The distances of a neighbour search are rounded, and may be above 0 for equal rows.
-    """
+    """Return the distance between each row of `X` and the same row of `Y`, by differences."""
     difference = X - Y
     norm = sparse.linalg.norm if is_sparse(difference) else np.linalg.norm
     return np.asarray(norm(difference, axis=1), dtype=np.float64)
@@ -119,7 +66,8 @@ def distances_to_neighbors(X: Any, Y: Any, neighbors: Indices) -> Doubles:
 def exact_is_slow(X: Any) -> bool:
     """Return whether an exact search among these rows is slow."""
     n_rows, n_features = X.shape
-    return n_rows > MAX_EXACT_ROWS and n_features > MAX_TREE_FEATURES and not is_sparse(X)
+    is_slow = n_rows**2 * n_features > MAX_EXACT_PRODUCTS
+    return is_slow and n_features > MAX_TREE_FEATURES and not is_sparse(X)
 
 
 def has_approximate() -> bool:
