@@ -118,6 +118,12 @@ def _of_auto(wanted):
     )
 
 
+def _metric(rows, found):
+    """Return the metric "cosine" where no row is all zeros, whichever columns are taken."""
+    has_directions = rows.dense.shape[1] > 1 and rows.dense[:, :2].any(axis=1).all()
+    return "cosine" if has_directions and not found["standardize"] else "euclidean"
+
+
 EXCLUDE = st.sampled_from([None, "left out"])
 PARTS = ("knn/3", "scott/0.5", "2 * knn", "knn*0.5")
 JOB = {
@@ -131,6 +137,7 @@ JOB = {
     ),
     "rows_per_mode": st.sampled_from(["auto", "1", "2.5", "inf"]).map(_of_auto),
     "kernel": KERNEL,
+    "metric": st.sampled_from(["euclidean", OfRows("cosine of rows that have one", _metric)]),
     "adaptive": FLAG,
     "columns": st.sampled_from([None, OfRows("the first two, turned", _columns)]),
     "label_column": st.sampled_from([None, "kind"]),
@@ -166,6 +173,7 @@ def fitted_in_python(rows, job):
         bandwidth=_parsed(job["bandwidth"], float),
         rows_per_mode=_parsed(job["rows_per_mode"], float),
         kernel=job["kernel"],
+        metric=job["metric"],
         adaptive=job["adaptive"],
         n_bandwidths=job["n_bandwidths"],
         n_init=_parsed(job["n_init"], int),

@@ -16,6 +16,7 @@ from modeclust.data.machine import SHARE_TO_READ
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 BANDWIDTHS = ("auto", "knn", "silverman", "scott", "likelihood", "inf")
 Kernel = StrEnum("Kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
+Metric = StrEnum("Metric", ["euclidean", "cosine"])
 
 # Options in groups, under a heading in the help.
 clustering_option = partial(typer.Option, rich_help_panel="Clustering")
@@ -133,6 +134,14 @@ class FitOptions(NamedTuple):
         Kernel,
         clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
     ] = Kernel.gaussian
+    metric: Annotated[
+        Metric,
+        clustering_option(
+            metavar="METRIC",
+            help="euclidean, or cosine: rows and modes have length 1, and only directions count, "
+            "as is usual for text and embeddings. Bandwidths are then from 0 to 2.",
+        ),
+    ] = Metric.euclidean
     adaptive: Annotated[
         bool, clustering_option("--adaptive", help="Use a separate bandwidth for each row.")
     ] = False
