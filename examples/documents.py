@@ -11,6 +11,7 @@ document is known, for comparison. The text below is about SciPy.
 """
 
 import inspect
+import warnings
 from importlib import import_module
 
 import matplotlib.pyplot as plt
@@ -18,7 +19,8 @@ import numpy as np
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from modeclust import KModes
+from modeclust import KModes, cluster_modes
+from modeclust.exceptions import CenterLengthWarning
 from modeclust.plotting import ModesDisplay
 from modeclust.plotting.palette import COLORS
 
@@ -26,8 +28,9 @@ from modeclust.plotting.palette import COLORS
 # From texts to rows
 # ------------------
 #
-# ``TfidfVectorizer`` returns a CSR matrix, which ``KModes`` accepts. Its rows have unit length, so
-# two documents without a common term have the distance :math:`\sqrt 2`.
+# ``TfidfVectorizer`` returns a CSR matrix, which ``KModes`` accepts. The length of a document
+# should not matter, so the metric is "cosine": documents and modes are directions. Two documents
+# without a common term have the distance :math:`\sqrt 2`.
 
 
 def posts():
@@ -92,48 +95,62 @@ print(f"{X.shape[0]} documents, {X.shape[1]} terms, {X.nnz / X.shape[0]:.0f} of 
 # Modes by their terms
 # --------------------
 #
-# By default, each mode averages a few similar documents. Each panel shows the largest terms of a
-# mode; the marks are the mean of the 20 nearest documents of its cluster.
+# Each mode averages a few similar documents. Each panel shows the largest terms of a mode; the
+# marks are the mean of the 20 nearest documents of its cluster.
 
-model = KModes(9, random_state=0).fit(X)
+model = KModes(9, metric="cosine", random_state=0).fit(X)
 ModesDisplay.from_estimator(model, X, feature_names=terms)
 plt.show()
 
 # %%
-# What the modes are about
-# ------------------------
+# What sets a mode apart
+# ----------------------
 #
-# For each cluster, the table shows the most frequent subpackage with its share, and the number of
-# terms that make up nine tenths of the weight of the mean and of the mode. If a cluster has a dense
-# core, its mode has fewer terms than its mean. The largest cluster has the remaining documents,
-# which are far from all cores. They are from several subpackages, and their mode is as broad as a
-# mean.
+# The largest terms of a mode may be large in all documents. What sets a mode apart are the terms
+# that it has more of than all documents have. Here a term counts by its weight, times the logarithm
+# of the ratio of this weight to the mean of all documents. This is the idea of c-TF-IDF, applied to
+# modes. The table also shows the most frequent subpackage of each cluster with its share, and the
+# exemplar: the document nearest to the mode.
 
+overall = np.asarray(X.mean(axis=0)).ravel()
+with np.errstate(divide="ignore", invalid="ignore"):
+    telling = np.nan_to_num(model.modes_ * np.log(model.modes_ / overall))
 
-def breadth(center):
-    """Return the number of terms that make up nine tenths of a center."""
-    shares = np.sort(np.abs(center))[::-1].cumsum() / np.abs(center).sum()
-    return np.searchsorted(shares, 0.9) + 1
-
-
-means = model.path_[0].centers
-print("cluster  documents  most are from                 terms: mean  mode")
-for k, (mean, mode) in enumerate(zip(means, model.modes_, strict=True)):
+for k in np.argsort(-model.counts_):
     names, counts = np.unique(origin[model.labels_ == k], return_counts=True)
     share = counts.max() / counts.sum()
+    print(f"{counts.sum():4d} documents, {share:.0%} of {names[counts.argmax()]}")
+    print(f"     {' '.join(terms[np.argsort(-telling[k])[:7]])}")
+    print(f"     {texts[model.exemplar_indices_[k]].strip().splitlines()[0]}")
+
+# %%
+# Why directions
+# --------------
+#
+# The mean of similar documents is long, and the mean of documents with little in common is short.
+# By the euclidean metric, a document that is far from all centers is nearest to the shortest one.
+# So one cluster collects what fits nowhere else, and ``KModes`` warns of it. Compare the lengths of
+# the centers, and the size of the largest cluster:
+
+warnings.simplefilter("ignore", CenterLengthWarning)
+for metric in ("euclidean", "cosine"):
+    other = KModes(9, metric=metric, random_state=0).fit(X)
+    lengths = np.linalg.norm(other.cluster_centers_, axis=1)
     print(
-        f"{k:7d}  {counts.sum():9d}  {names[counts.argmax()]:>22} {share:6.0%}  "
-        f"{breadth(mean):11d}  {breadth(mode):4d}"
+        f"{metric:>9}: lengths {lengths.min():.2f} to {lengths.max():.2f}, "
+        f"largest cluster {other.counts_.max()} of {X.shape[0]} documents"
     )
 
 # %%
 # From mean to mode
 # -----------------
 #
-# The three clusters whose centers moved the farthest. At the top are the terms that gained the most
-# weight, at the bottom the terms that lost the most. The latter are from documents that do not fit
-# into any cluster, and have no weight in the mode.
+# The three clusters whose modes are farthest from the mean direction of their documents, which is
+# the mode at an infinite bandwidth. At the top are the terms that gained the most weight, at the
+# bottom the terms that lost the most. The latter are from documents at the edge of the cluster, and
+# have no weight in the mode.
 
+means = cluster_modes(X, model.labels_, bandwidth=np.inf, metric="cosine").modes
 moved = np.linalg.norm(model.modes_ - means, axis=1)
 figure, axes = plt.subplots(1, 3, figsize=(10, 4.4), layout="constrained", sharex=True)
 for ax, k in zip(axes, np.argsort(-moved)[:3], strict=True):
@@ -146,5 +163,5 @@ for ax, k in zip(axes, np.argsort(-moved)[:3], strict=True):
     ax.scatter(mode[shown], places, color=COLORS[0], label="mode")
     ax.set_yticks(places, terms[shown])
     ax.set(title=f"cluster {k}", xlabel="weight of the term")
-axes[-1].legend(loc="lower right", fontsize="small")
+axes[-1].legend(loc="upper right", fontsize="small")
 plt.show()

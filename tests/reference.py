@@ -30,6 +30,28 @@ def assign(X, centers):
     return squared_distances(X, centers).argmin(axis=1)
 
 
+def to_sphere(X):
+    """Rows at length 1, for the metric "cosine". Rows of length 0 stay."""
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    X = X / np.where(largest > 0, largest, 1)
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(lengths > 0, lengths, 1)
+
+
+def spherical_step(X, labels, centers, bandwidth, **options):
+    """A mode step of rows and centers of length 1: the direction of the weighted mean."""
+    moved = mode_step(X, labels, centers, bandwidth, **options)
+    cancelled = np.linalg.norm(moved, axis=1) < 1e-12
+    return np.where(cancelled[:, None], centers, to_sphere(moved))
+
+
+def spherical_kmodes(X, centers, bandwidth, n_iter, **options):
+    """Run iterations of one assignment and one spherical mode step each."""
+    for _ in range(n_iter):
+        centers = spherical_step(X, assign(X, centers), centers, bandwidth, **options)
+    return centers
+
+
 def objective(X, centers, bandwidth, kernel="gaussian", weight=None, scale=None):
     """L / sum q, with each row assigned to its nearest center."""
     weight, scale = _ones(X, weight), _ones(X, scale)

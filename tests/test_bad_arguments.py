@@ -243,6 +243,7 @@ def switch(name):
 
 
 KERNEL = by_rule("kernel", "triangle", None, 1)
+METRIC = by_rule("metric", "manhattan", None, 1)
 SEED = by_rule("random_state", "seed", 1.5, -1)
 THREADS = [*by_rule("n_jobs", 1.5, "all"), bad(0, "n_jobs must not be 0; pass None or -1")]
 TOLERANCE = by_rule("tol", -1e-3, np.nan, "small", None)
@@ -403,6 +404,7 @@ PATH_MODEL = [
 
 SHARED_BY_PATHS = {
     "kernel": KERNEL,
+    "metric": METRIC,
     "n_init": count("n_init"),
     "path_iter": count("path_iter"),
     "max_iter": count("max_iter"),
@@ -415,6 +417,7 @@ SHARED_BY_PATHS = {
 }
 CLIMBS = {
     "kernel": KERNEL,
+    "metric": METRIC,
     "max_iter": count("max_iter"),
     "tol": positive("tol", None),
     "merge_radius": positive("merge_radius", None),
@@ -592,6 +595,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "bandwidth": positive("bandwidth", "magic", *NO_RULES, None),
         "rows_per_mode": ROWS_PER_MODE,
         "kernel": KERNEL,
+        "metric": METRIC,
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
         "random_state": SEED,
@@ -604,6 +608,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "local": switch("local"),
         "n_samples": count("n_samples", 2),
         "statistic": by_rule("statistic", "mode", None, 1.0),
+        "metric": METRIC,
         "sample_weight": WEIGHTS,
         "random_state": SEED,
         "n_jobs": THREADS,
@@ -820,6 +825,7 @@ JOB = {
         for value in ("0.5", "-1", "nan", "few")
     ],
     "kernel": [("triangle", "'--kernel': .*'triangle' is not one of 'gaussian', ")],
+    "metric": [("manhattan", "'--metric': .*'manhattan' is not one of 'euclidean', 'cosine'")],
     "columns": [
         ("x9", "'iris' has no column 'x9'"),
         ("x,x", "must not repeat a column"),

@@ -21,8 +21,12 @@ def compiler() -> str:
 def nanobind_version() -> str:
     """Return the version of nanobind that this module was built with."""
 
-def means(totals: Doubles, mass: Doubles, otherwise: Doubles) -> Doubles:
-    """Return totals / mass (K, D), with the rows of `otherwise` where the mass is 0."""
+def means(totals: Doubles, mass: Doubles, otherwise: Doubles, unit_length: bool = False) -> Doubles:
+    """Return totals / mass (K, D), with the rows of `otherwise` where the mass is 0.
+
+    With `unit_length`, return the totals divided by their lengths, with the rows of `otherwise`
+    where they cancel.
+    """
 
 def center_moves(
     before: Doubles, after: Doubles, tolerance: float = 0.0, rounding: float = 0.0
@@ -52,7 +56,8 @@ class KeptLabels:
 class Rows:
     """Rows in memory, dense or CSR, with their weights, labels and bounds.
 
-    The precision of a row is 1 / s^2, where s is its local scale.
+    The precision of a row is 1 / s^2, where s is its local scale. Rows are multiplied by their
+    factors, 1 / |x|, as they are read; without factors, they are read as they are.
     """
 
     negligible: float  # rows whose t is this far above the smallest t of their cluster do not count
@@ -64,6 +69,7 @@ class Rows:
         *,
         weight: Doubles | None = None,
         precision: Doubles | None = None,
+        factors: Doubles | None = None,
         offset: Doubles | None = None,
         scale: float = 1.0,
         swapped: bool = False,
@@ -81,6 +87,7 @@ class Rows:
         *,
         weight: Doubles | None = None,
         precision: Doubles | None = None,
+        factors: Doubles | None = None,
         n_clusters: int = 1,
         n_threads: int = 1,
         first_row: int = 0,
@@ -111,6 +118,13 @@ class Rows:
     @property
     def first_row(self) -> int:
         """Index of the first of these rows in the whole dataset."""
+
+    @property
+    def unit_length(self) -> bool:
+        """Whether rows have factors, which bring them to length 1."""
+
+    def inverse_lengths(self) -> Doubles:
+        """Return 1 / |x| of each row; infinity if that overflows."""
 
     def column_limits(self) -> tuple[Doubles, Doubles]:
         """Return the minimum and the maximum of each column of dense rows without NaN."""
@@ -143,6 +157,7 @@ class Rows:
         float,
         int,
         int,
+        bool,
     ]:
         """Return the fields of `ModeSums` after `kernel`.
 
@@ -153,7 +168,7 @@ class Rows:
 
     def mean_pass(
         self, centers: Doubles, after: Doubles | None = None
-    ) -> tuple[Doubles, Doubles, Integers, int, int, int]:
+    ) -> tuple[Doubles, Doubles, Integers, int, int, int, bool]:
         """Return the fields of `MeanSums`."""
 
     def keys(self, directions: Doubles) -> Doubles:

@@ -14,6 +14,10 @@ class EmptySupportWarning(UserWarning):
     """A kernel with compact support reaches no row of a cluster, and its mode does not move."""
 
 
+class CenterLengthWarning(UserWarning):
+    """Sparse rows of length 1 have centers of very different lengths; use metric="cosine"."""
+
+
 class ApproximateNeighborsWarning(UserWarning):
     """There are many rows, and their neighbours were found approximately."""
 

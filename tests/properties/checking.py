@@ -11,8 +11,15 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 
-def refusal(rows, n_clusters=1, n_neighbors=0):
+def refusal(rows, n_clusters=1, n_neighbors=0, metric="euclidean"):
     """Return what the error for such rows says, or None if there is to be none."""
+    found = _refusal(rows, n_clusters, n_neighbors)
+    if metric == "cosine" and not rows.dense.any(axis=1).all() and len(rows.dense) > 1:
+        return "not all zeros" + ("" if found is None else f"|{found}")
+    return found
+
+
+def _refusal(rows, n_clusters, n_neighbors):
     n_rows = len(rows.dense)
     if n_rows < 2:
         return "minimum of 2 is required"
@@ -30,7 +37,8 @@ def soft_refusal(model, rows):
     links = isinstance(model.init, str) and model.init == "linkage"
     needs_graph = (model.smoothing != 0 or links) and isinstance(model.affinity, str)
     is_given = needs_graph and not isinstance(model.n_neighbors, str)
-    return refusal(rows, model.n_clusters, model.n_neighbors if is_given else 0)
+    n_neighbors = model.n_neighbors if is_given else 0
+    return refusal(rows, model.n_clusters, n_neighbors, metric=model.metric)
 
 
 def outcome(call, *arguments, **options):
@@ -76,6 +84,9 @@ def given_start(model, rows):
 def check_inside(centers, rows, extra=None):
     """Assert that centers are finite, and in the box of the rows and of `extra` points."""
     assert np.isfinite(centers).all()
+    if rows.on_sphere:
+        np.testing.assert_allclose(np.linalg.norm(centers, axis=1), 1, rtol=0, atol=2 * rows.eps)
+        return
     points = rows.dense[rows.present]
     points = points if extra is None else np.vstack([points, extra])
     slack = 4 * rows.rounding
@@ -223,4 +234,9 @@ def check_stationary(model, rows):
             continue  # nothing pulls
         pull = weight / scale**2 * np.exp(logs - logs.max())
         moved = pull @ rows.dense / pull.sum()
+        if rows.on_sphere:
+            length = np.linalg.norm(moved)
+            if length < 1e-6:
+                continue  # the rows cancel
+            moved /= length
         assert np.linalg.norm(moved - mode) <= 20 * model.tol * h + 8 * rows.rounding

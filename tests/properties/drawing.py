@@ -134,6 +134,7 @@ class Data(NamedTuple):
     scale: Any
     model: Any = None  # fitted to them
     file: Any = None  # that has them
+    on_sphere: bool = False  # whether `dense` has length 1, as the metric "cosine" has it
 
     @property
     def present(self):
@@ -146,6 +147,16 @@ class Data(NamedTuple):
     @property
     def rounding(self):
         return self.eps * np.abs(self.dense).max()
+
+    def by(self, metric):
+        """Return the rows as a metric sees them."""
+        if metric == "euclidean":
+            return self
+        largest = np.abs(self.dense).max(axis=1, keepdims=True)
+        dense = self.dense / np.where(largest > 0, largest, 1.0)
+        lengths = np.linalg.norm(dense, axis=1, keepdims=True)
+        dense = dense / np.where(lengths > 0, lengths, 1.0)
+        return self._replace(dense=dense, on_sphere=True)
 
 
 def _frame(library):
@@ -235,6 +246,16 @@ FIT = {"X": ROWS, "y": IGNORED, "sample_weight": WEIGHT, "sample_scale": SCALE}
 FIT_SOFT = {"X": ROWS, "y": IGNORED, "sample_weight": SIZEABLE_WEIGHT}
 FILE = {"path": st.sampled_from(["model.npz", Path("model.npz")])}
 KERNEL = st.sampled_from(sorted(KERNELS))
+EUCLIDEAN = st.just("euclidean")
+# The directions of rows with one feature differ by rounding, or not at all.
+METRIC = st.sampled_from(
+    [
+        "euclidean",
+        OfRows(
+            "cosine", lambda rows, _: "cosine" if rows.dense.shape[1] > 1 else "euclidean"
+        ),
+    ]
+)  # fmt: skip
 SEED = st.integers(0, 100)
 THREADS = st.sampled_from([None, 1, 2, 3, -1])
 STORE_LABELS = st.sampled_from(["auto", True, False])
@@ -302,6 +323,7 @@ PATHS = {
     "max_iter": st.sampled_from([1, 5, 300]),
     "tol": st.sampled_from([0.0, 1e-4, 0.1]),
     "kernel": KERNEL,
+    "metric": METRIC,
     "init": inits(),
     "random_state": SEED,
     "store_labels": STORE_LABELS,
@@ -328,6 +350,7 @@ BY_RULE = {"bandwidth": RULE, "start_bandwidth": st.just("auto")}
 MEAN_SHIFT = {
     "bandwidth": NUMBER,
     "kernel": KERNEL,
+    "metric": METRIC,
     "seeds": st.sampled_from(
         [
             "all",

@@ -36,6 +36,7 @@ from properties.drawing import (
     BANDWIDTH,
     BY_ITSELF,
     BY_RULE,
+    EUCLIDEAN,
     FILE,
     FIT,
     FIT_SOFT,
@@ -43,6 +44,7 @@ from properties.drawing import (
     KMODES,
     LAPLACIAN,
     MEAN_SHIFT,
+    METRIC,
     PATHS,
     RATIOS,
     ROWS,
@@ -84,15 +86,15 @@ SHARE = st.sampled_from([0.0, 0.5, 0.9, 1.0])
 def kmodes_fits_together(ask, rows):
     model = ask("KModes", rows)
     n_clusters, bandwidth = model.n_clusters, model.bandwidth
-    expected = refusal(rows, n_clusters)
+    expected = refusal(rows, n_clusters, metric=model.metric)
     if is_refused(outcome(ask, "KModes.fit", rows, model), expected):
         return
-    start = given_start(model, rows)
-    check_inside(model.cluster_centers_, rows, start)
+    start, seen = given_start(model, rows), rows.by(model.metric)
+    check_inside(model.cluster_centers_, seen, start)
     check_labels(model.labels_, model.counts_, rows, n_clusters)
-    away = distances_to(model.cluster_centers_, rows)
-    check_nearest(model.labels_, away, rows)
-    check_exemplars(model, away, rows)
+    away = distances_to(model.cluster_centers_, seen)
+    check_nearest(model.labels_, away, seen)
+    check_exemplars(model, away, seen)
     is_infinite = np.isinf(bandwidth)
     check_path(model.path_, model, rows, 0 if is_infinite else model.n_bandwidths)
     check_iterations(model)
@@ -102,12 +104,12 @@ def kmodes_fits_together(ask, rows):
     np.testing.assert_array_equal(ask("KModes.predict", rows, model), model.labels_)
     np.testing.assert_allclose(
         ask("KModes.transform", rows, model), away, rtol=1e-5 if rows.eps > 1e-10 else 1e-9,
-        atol=8 * rows.rounding,
+        atol=8 * seen.rounding,
     )  # fmt: skip
     score = ask("KModes.score", rows, model)
     assert score == pytest.approx(model.objective_, rel=1e-9, abs=1e-300)
     # Of rounded distances, as far as they matter at this bandwidth.
-    blur = 8 * rows.rounding / bandwidths_of_rows(rows, bandwidth).min()
+    blur = 8 * seen.rounding / bandwidths_of_rows(rows, bandwidth).min()
     if blur < 1e-7:
         t = (away.min(axis=1) / bandwidths_of_rows(rows, bandwidth)) ** 2
         value = kernel_mean(rows, t, model.kernel)
@@ -123,7 +125,7 @@ def kmodes_fits_together(ask, rows):
     assert all(i < j < n_clusters for i, j in pairs)
     merged = ask("KModes.merge_redundant", rows, model)
     assert merged.redundant_clusters(threshold) == []
-    check_inside(merged.cluster_centers_, rows, start)
+    check_inside(merged.cluster_centers_, seen, start)
 
 
 def check_stability(found, model, rows):
@@ -154,9 +156,10 @@ def check_iterations(model):
 )
 def labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     model = ask("KModes", rows)
-    if is_refused(outcome(ask, "KModes.fit", rows, model), refusal(rows, model.n_clusters)):
+    expected = refusal(rows, model.n_clusters, metric=model.metric)
+    if is_refused(outcome(ask, "KModes.fit", rows, model), expected):
         return
-    path, n_clusters = model.path_, model.n_clusters
+    path, n_clusters, seen = model.path_, model.n_clusters, rows.by(model.metric)
     n_labelled = np.count_nonzero(path.stage < 2)
     assert np.all(np.diff(path.stage) >= 0)
     np.testing.assert_array_equal(path.centers[n_labelled - 1], model.cluster_centers_)
@@ -167,16 +170,16 @@ def labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     if not model.reassign:
         assert n_labelled == 1
     start = given_start(model, rows)
-    check_inside(model.cluster_centers_, rows, start)
-    check_inside(model.modes_, rows, start)
+    check_inside(model.cluster_centers_, seen, start)
+    check_inside(model.modes_, seen, start)
     check_labels(model.labels_, model.counts_, rows, n_clusters)
-    check_nearest(model.labels_, distances_to(model.cluster_centers_, rows), rows)
-    check_exemplars(model, distances_to(model.modes_, rows), rows)
+    check_nearest(model.labels_, distances_to(model.cluster_centers_, seen), seen)
+    check_exemplars(model, distances_to(model.modes_, seen), seen)
     np.testing.assert_array_equal(model.predict(rows.X), model.labels_)
     present = np.bincount(model.labels_[rows.present], minlength=n_clusters)
     assert np.all((model.rows_averaged_ > 0) == (present > 0))
     if not model.adaptive:
-        check_rows_averaged(model, rows)
+        check_rows_averaged(model, seen)
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("KModes.fit", rows, m)
     )
@@ -195,6 +198,7 @@ def labels_and_modes_have_bandwidths_of_their_own(ask, rows):
             "bandwidth": st.one_of(st.just("auto"), KMODES["bandwidth"]),
             "rows_per_mode": BY_ITSELF["rows_per_mode"],
             "kernel": KERNEL,
+            "metric": METRIC,
             "sample_weight": WEIGHT,
             "sample_scale": SCALE,
             "random_state": SEED,
@@ -204,7 +208,8 @@ def labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     data(),
 )
 def modes_of_given_labels_are_in_their_clusters(ask, rows):
-    labels = ask.arguments("cluster_modes", rows)["labels"]
+    given = ask.arguments("cluster_modes", rows)
+    labels, seen = given["labels"], rows.by(given["metric"])
     found = outcome(ask, "cluster_modes", rows)
     kept = np.unique(labels[rows.present & (labels >= 0)])
     if not rows.present.any():
@@ -213,16 +218,19 @@ def modes_of_given_labels_are_in_their_clusters(ask, rows):
     if not len(kept):
         assert is_refused(found, "labels must have a cluster")
         return
+    if given["metric"] == "cosine" and not rows.dense.any(axis=1).all():
+        assert is_refused(found, "not all zeros")
+        return
     assert_same(found.labels, kept)
     assert_same(found.counts, np.array([np.count_nonzero(labels == k) for k in kept]))
-    away = distances_to(found.modes, rows)
+    away = distances_to(found.modes, seen)
     for i, k in enumerate(kept):
         members = rows.present & (labels == k)
-        check_inside(found.modes[i : i + 1], rows, rows.dense[members])
+        check_inside(found.modes[i : i + 1], seen, rows.dense[members])
         exemplar = found.exemplar_indices[i]
         assert members[exemplar]
         nearest = away[members, i].min()
-        assert away[exemplar, i] <= nearest * (1 + 1e-6) + 8 * rows.rounding
+        assert away[exemplar, i] <= nearest * (1 + 1e-6) + 8 * seen.rounding
 
 
 @holds_for(
@@ -235,15 +243,19 @@ def modes_of_given_labels_are_in_their_clusters(ask, rows):
 def rules_and_adaptive_fits_together(ask, rows):
     model = ask("KModes", rows)
     found = outcome(model.fit, rows.X, sample_weight=rows.weight)
-    if is_refused(found, refusal(rows, model.n_clusters)):
+    if is_refused(found, refusal(rows, model.n_clusters, metric=model.metric)):
         return
     start = given_start(model, rows)
-    check_inside(model.cluster_centers_, rows, start)
+    check_inside(model.cluster_centers_, rows.by(model.metric), start)
     check_path(model.path_, model, rows, model.n_bandwidths)
     assert 0 <= model.objective_ <= 1
     np.testing.assert_array_equal(model.predict(rows.X), model.labels_)
     estimate = ask(
-        "estimate_bandwidth", rows, rule=model.bandwidth, random_state=model.random_state
+        "estimate_bandwidth",
+        rows,
+        rule=model.bandwidth,
+        metric=model.metric,
+        random_state=model.random_state,
     )
     assert model.bandwidth_ == pytest.approx(estimate, rel=1e-12)
 
@@ -261,15 +273,15 @@ def rules_and_adaptive_fits_together(ask, rows):
 )
 def batches_fit_together(ask, rows):
     model = ask("KModes", rows)
-    expected = refusal(rows, model.n_clusters)
+    expected = refusal(rows, model.n_clusters, metric=model.metric)
     if is_refused(outcome(ask, "KModes.partial_fit", rows, model), expected):
         return
-    start = given_start(model, rows)
+    start, seen = given_start(model, rows), rows.by(model.metric)
     for step in (2, 3):
         ask("KModes.partial_fit", rows, model)
-        check_inside(model.cluster_centers_, rows, start)
+        check_inside(model.cluster_centers_, seen, start)
         check_labels(model.labels_, model.counts_, rows, model.n_clusters)
-        check_nearest(model.labels_, distances_to(model.cluster_centers_, rows), rows)
+        check_nearest(model.labels_, distances_to(model.cluster_centers_, seen), seen)
         assert 0 <= model.objective_ <= 1
         assert (model.n_steps_, model.n_samples_seen_) == (step, step * len(rows.dense))
 
@@ -300,9 +312,9 @@ def batches_fit_together(ask, rows):
 )
 def a_path_ends_where_it_was_asked_to(ask, rows):
     given = ask.arguments("kmodes_path", rows)
-    n_clusters, bandwidths = given["n_clusters"], given["bandwidths"]
+    n_clusters, bandwidths, metric = given["n_clusters"], given["bandwidths"], given["metric"]
     path = outcome(ask, "kmodes_path", rows)
-    if is_refused(path, refusal(rows, n_clusters)):
+    if is_refused(path, refusal(rows, n_clusters, metric=metric)):
         return
     assert path.centers.shape == (len(bandwidths), n_clusters, rows.dense.shape[1])
     np.testing.assert_allclose(path.bandwidths, bandwidths, rtol=1e-12)
@@ -318,7 +330,9 @@ def a_path_ends_where_it_was_asked_to(ask, rows):
     assert len(means) == 1
     if rows.eps < 1e-10 and rows.scale is None:
         # K-means is the same whatever follows; the end of a path is rounded to the user's units.
-        np.testing.assert_allclose(means.centers[0], path.centers[0], atol=8 * rows.rounding)
+        np.testing.assert_allclose(
+            means.centers[0], path.centers[0], atol=8 * rows.by(metric).rounding
+        )
 
 
 def falling(rows, exponents):
@@ -336,7 +350,8 @@ def kmodes_path_is_that_of_kmodes(ask, rows):
     options = ask.arguments("KModes", rows)
     model = KModes(**options)
     told = {"sample_weight": rows.weight, "sample_scale": rows.scale}
-    if is_refused(outcome(model.fit, rows.X, **told), refusal(rows, model.n_clusters)):
+    expected = refusal(rows, model.n_clusters, metric=model.metric)
+    if is_refused(outcome(model.fit, rows.X, **told), expected):
         return
     if not options["reassign"]:
         return  # `kmodes_path` always assigns rows to their nearest modes
@@ -367,12 +382,13 @@ def mean_shift_fits_together(ask, rows):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         found = outcome(ask, "MeanShift.fit", rows, model)
-    if is_too_fine(found, rows) or is_refused(found, refusal(rows)):
+    if is_too_fine(found, rows) or is_refused(found, refusal(rows, metric=model.metric)):
         return
     centers, n_modes = model.cluster_centers_, model.n_clusters_
+    seen = rows.by(model.metric)
     assert centers.shape == (n_modes, rows.dense.shape[1])
     extra = rows.dense  # a seed of weight 0 that nothing pulls at stays where it is
-    check_inside(centers, rows, extra)
+    check_inside(centers, seen, extra)
     check_labels(model.labels_, model.counts_, rows, n_modes)
     seeded_at_rows = not isinstance(model.seeds, np.ndarray) and model.seeds != "bin"
     assert model.counts_.min() > 0 or not seeded_at_rows
@@ -381,9 +397,9 @@ def mean_shift_fits_together(ask, rows):
     assert np.isclose(model.bandwidth_, model.bandwidth, rtol=1e-12)
     assert model.n_iter_ >= 1
     if not caught and model.kernel != "epanechnikov":
-        check_stationary(model, rows)
+        check_stationary(model, seen)
     nearest = model.predict(rows.X, method="nearest")
-    check_nearest(nearest, distances_to(centers, rows), rows)
+    check_nearest(nearest, distances_to(centers, seen), seen)
     assert set(ask("MeanShift.predict", rows, model)) <= set(range(n_modes))
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("MeanShift.fit", rows, m)
@@ -395,6 +411,7 @@ def mean_shift_fits_together(ask, rows):
         "MeanShift": {
             **MEAN_SHIFT,
             "bandwidth": BANDWIDTH,
+            "metric": EUCLIDEAN,  # the number of distinct directions depends on rounding
             "n_clusters": st.integers(1, 6),
             "seeds": st.sampled_from(["all", 8]),
         }
@@ -443,13 +460,14 @@ def mean_shift_finds_as_many_modes_as_asked_or_says_why_not(ask, rows):
 def modes_by_bandwidth_fit_together(ask, rows):
     given = ask.arguments("modes_by_bandwidth", rows)
     tree = outcome(ask, "modes_by_bandwidth", rows)
-    if is_too_fine(tree, rows) or is_refused(tree, refusal(rows)):
+    if is_too_fine(tree, rows) or is_refused(tree, refusal(rows, metric=given["metric"])):
         return
+    seen = rows.by(given["metric"])
     bandwidths = given["bandwidths"][::-1]
     np.testing.assert_allclose(tree.bandwidths, bandwidths, rtol=1e-12)
     assert np.all(np.diff(tree.n_modes) <= 0)
     for i, level in enumerate(tree):
-        check_inside(level.modes, rows, rows.dense)
+        check_inside(level.modes, seen, rows.dense)
         check_labels(tree.labels(i), level.counts, rows, len(level.modes))
     told = {"sample_weight": rows.weight, "sample_scale": rows.scale}
     options = without(given, "X", "bandwidths", *told)
@@ -483,9 +501,10 @@ def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     np.testing.assert_array_equal(path.rows_averaged[-1], model.rows_averaged_)
     assert path.bandwidths[8] == model.bandwidth_
     start = model.init if isinstance(model.init, np.ndarray) else rows.dense
-    check_inside(model.modes_, rows, np.vstack([start, rows.dense]))
+    seen = rows.by(model.metric)
+    check_inside(model.modes_, seen, np.vstack([start, rows.dense]))
     check_labels(model.labels_, model.counts_, rows, n_clusters)
-    check_exemplars(model, distances_to(model.modes_, rows), rows)
+    check_exemplars(model, distances_to(model.modes_, seen), seen)
     if isinstance(model.init, str) and model.init == "linkage" and model.smoothing != 0:
         assert model.counts_.min() > 0
     shares = ask("LaplacianKModes.predict_proba", rows, model)
@@ -515,7 +534,8 @@ def laplacian_kmodes_fits_together(ask, rows):
     assert np.all(Z[np.arange(len(Z)), model.labels_] >= Z.max(axis=1) - 1e-9)
     check_labels(model.labels_, model.counts_, rows, n_clusters)
     start = model.init if isinstance(model.init, np.ndarray) else rows.dense
-    check_inside(model.cluster_centers_, rows, np.vstack([start, rows.dense]))
+    extra = np.vstack([start, rows.dense])
+    check_inside(model.cluster_centers_, rows.by(model.metric), extra)
     check_path(model.path_, model, rows, model.n_bandwidths)
     check_history(model)
     W = model.affinity_
@@ -552,6 +572,7 @@ STATISTIC = st.sampled_from(["mean", "median"]).map(
             "n_neighbors": st.integers(1, 40),
             "n_samples": st.sampled_from([30, 5000]),
             "statistic": STATISTIC,
+            "metric": METRIC,
             "random_state": SEED,
             "n_jobs": THREADS,
         }
@@ -563,7 +584,8 @@ STATISTIC = st.sampled_from(["mean", "median"]).map(
 def bandwidths_scale_with_the_rows(ask, rows, exponent, seed):
     options = ask.arguments("estimate_bandwidth", rows)
     found = outcome(ask, "estimate_bandwidth", rows)
-    if is_refused(found, refusal(rows)):
+    is_cosine = options["metric"] == "cosine"
+    if is_refused(found, refusal(rows, metric=options["metric"])):
         return
     assert 0 < found < np.inf
     local = ask("estimate_bandwidth", rows, local=True)
@@ -574,7 +596,8 @@ def bandwidths_scale_with_the_rows(ask, rows, exponent, seed):
     found = ask("estimate_bandwidth", rows, X=dense)
     if rows.n_distinct > 1:
         larger = ask("estimate_bandwidth", rows, X=dense * 2.0**exponent)
-        assert larger == pytest.approx(found * 2.0**exponent, rel=rel)
+        factor = 1.0 if is_cosine else 2.0**exponent
+        assert larger == pytest.approx(found * factor, rel=rel)
     order = np.random.default_rng(seed).permutation(len(dense))
     weight = None if rows.weight is None else rows.weight[order]
     permuted = ask("estimate_bandwidth", rows, X=dense[order], sample_weight=weight)

@@ -129,7 +129,10 @@ def pictures_of_a_path_show_the_path(ask, rows):
         np.testing.assert_array_equal(display.labels, model.labels_)
     if rows.dense.shape[1] <= 2:
         np.testing.assert_array_equal(display.paths, path.centers[: step + 1])
-        np.testing.assert_array_equal(display.points, rows.dense)
+        shown = rows.by(model.metric)
+        np.testing.assert_allclose(
+            display.points, shown.dense, rtol=0, atol=shown.on_sphere * shown.eps
+        )
     else:
         assert display.paths.shape == (step + 1, model.n_clusters, 2)
     if display.densities is not None:
@@ -180,15 +183,16 @@ def pictures_of_modes_show_the_modes(ask, rows, which):
         centers, counts = point.centers, point.counts
     shown = given["clusters"] or range(min(len(centers), 20))
     assert [cluster.number for cluster in display.clusters] == list(shown)
-    away = distances_to(centers, rows)
+    seen = rows.by(model.metric)
+    away = distances_to(centers, seen)
     for cluster in display.clusters:
         np.testing.assert_array_equal(cluster.center, centers[cluster.number].astype(float))
         assert cluster.size == counts[cluster.number]
         assert len(cluster.rows) <= min(given["n_exemplars"], cluster.size)
         if len(cluster.rows):
             nearest = np.linalg.norm(cluster.rows - cluster.center, axis=1)
-            assert np.all(np.diff(nearest) >= -16 * rows.rounding - 1e-6 * nearest.max())
-            slack = 16 * rows.rounding + 1e-6 * away.max()
+            assert np.all(np.diff(nearest) >= -16 * seen.rounding - 1e-6 * nearest.max())
+            slack = 16 * seen.rounding + 1e-6 * away.max()
             assert nearest.min() >= away[:, cluster.number].min() - slack
     if given["y"] is not None:
         n_counted = display.classes.counts.sum(axis=1)

@@ -141,6 +141,12 @@ def _of_method(method, strategy):
     return strategy.map(wrapped)
 
 
+def _metric(rows, found):
+    """Return the metric "cosine" where no row is all zeros, whichever columns are taken."""
+    has_directions = rows.dense.shape[1] > 1 and rows.dense[:, :2].any(axis=1).all()
+    return "cosine" if has_directions and not found["standardize"] else "euclidean"
+
+
 EXCLUDE = st.sampled_from([None, "left out"])
 PARTS = ("knn/3", "scott/0.5", "2 * knn", "knn*0.5")
 JOB = {
@@ -160,6 +166,7 @@ JOB = {
     ),
     "rows_per_mode": st.sampled_from(["auto", "1", "2.5", "inf"]).map(_of_auto),
     "kernel": KERNEL,
+    "metric": st.sampled_from(["euclidean", OfRows("cosine of rows that have one", _metric)]),
     "adaptive": _of_method("kmodes", FLAG),
     "columns": st.sampled_from([None, OfRows("the first two, turned", _columns)]),
     "label_column": st.sampled_from([None, "kind"]),
@@ -199,6 +206,7 @@ def fitted_in_python(rows, job):
         "bandwidth": _parsed(job["bandwidth"], float),
         "rows_per_mode": _parsed(job["rows_per_mode"], float),
         "kernel": job["kernel"],
+        "metric": job["metric"],
         "n_bandwidths": job["n_bandwidths"],
         "random_state": job["seed"],
     }

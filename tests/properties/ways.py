@@ -31,6 +31,7 @@ from properties.drawing import (
     BANDWIDTH,
     BY_RULE,
     DENSE,
+    EUCLIDEAN,
     FIT,
     FIT_SOFT,
     IGNORED,
@@ -72,10 +73,10 @@ SETTLED = {"tol": st.sampled_from([1e-4, 0.1])}
 def refused(found, model, rows):
     """Return whether rows are too few for a model, which must then have said so."""
     if isinstance(model, MeanShift):
-        return is_too_fine(found, rows) or is_refused(found, refusal(rows))
+        return is_too_fine(found, rows) or is_refused(found, refusal(rows, metric=model.metric))
     if isinstance(model, LaplacianKModes):
         return is_refused(found, soft_refusal(model, rows))
-    return is_refused(found, refusal(rows, model.n_clusters))
+    return is_refused(found, refusal(rows, model.n_clusters, metric=model.metric))
 
 
 BESIDE = of_rows(
@@ -243,6 +244,7 @@ def chunks_find_what_memory_finds(ask, rows, form, cuts):
 
     if form == "CSR":
         X = np.where(rows.X > 0, rows.X, 0.0)
+        X[:, 0] = np.abs(rows.X[:, 0])  # no row is all zeros
         rows = rows._replace(X=X, dense=X)
     told = {"sample_weight": rows.weight, "sample_scale": rows.scale}
     lazy = {n: None if v is None else da.from_array(v, chunks=17) for n, v in told.items()}
@@ -335,7 +337,9 @@ ADAPTIVE = {
 )
 def adaptive_scales_are_local_bandwidths(ask, rows, which):
     model = ask(which, rows).fit(rows.X, sample_weight=rows.weight)
-    local = estimate_bandwidth(rows.X, local=True, sample_weight=rows.weight, random_state=0)
+    local = estimate_bandwidth(
+        rows.X, local=True, metric=model.metric, sample_weight=rows.weight, random_state=0
+    )
     scale = local / np.average(local, weights=rows.weight)
     told = clone(model).set_params(adaptive=False, bandwidth=model.bandwidth_)
     told.fit(rows.X, sample_weight=rows.weight, sample_scale=scale)
@@ -360,9 +364,9 @@ def adaptive_is_plain_where_all_neighbours_are_as_near(ask, rows, which):
 
 @holds_for(
     {
-        "KModes": {**KMODES, **SETTLED, **BY_RULE},
-        "MeanShift": {**MEAN_SHIFT, "bandwidth": RULE},
-        "LaplacianKModes": {**LAPLACIAN, **SETTLED, **BY_RULE},
+        "KModes": {**KMODES, **SETTLED, **BY_RULE, "metric": EUCLIDEAN},
+        "MeanShift": {**MEAN_SHIFT, "bandwidth": RULE, "metric": EUCLIDEAN},
+        "LaplacianKModes": {**LAPLACIAN, **SETTLED, **BY_RULE, "metric": EUCLIDEAN},
     },
     blobs(scales=False),
     WHICH,

@@ -191,6 +191,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "n_clusters": len(clusters),
         "class": type(model).__name__,
         "kernel": model.kernel,
+        "metric": model.metric,
         "bandwidth": None if is_kmeans else model.bandwidth_,
         "rule": model.bandwidth if isinstance(model.bandwidth, str) else None,
         "smoothing": getattr(model, "smoothing_", None),

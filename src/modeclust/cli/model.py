@@ -27,6 +27,7 @@ def make_model(options: FitOptions) -> Model:
         "bandwidth": bandwidth,
         "rows_per_mode": parse_rows_per_mode(options.rows_per_mode, bandwidth),
         "kernel": str(options.kernel),
+        "metric": str(options.metric),
         "random_state": options.seed,
         "n_jobs": options.jobs,
     }

@@ -19,6 +19,7 @@ Kernel = StrEnum("Kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
 Method = StrEnum("Method", ["kmodes", "laplacian"])
 Solver = StrEnum("Solver", ["bound", "gradient"])
 NeighborSearch = StrEnum("NeighborSearch", ["auto", "exact", "approximate"])
+Metric = StrEnum("Metric", ["euclidean", "cosine"])
 
 # Options in groups, under a heading in the help.
 clustering_option = partial(typer.Option, rich_help_panel="Clustering")
@@ -146,6 +147,14 @@ class FitOptions(NamedTuple):
         Kernel,
         clustering_option(metavar="KERNEL", help=f"Kernel of the density: {', '.join(Kernel)}."),
     ] = Kernel.gaussian
+    metric: Annotated[
+        Metric,
+        clustering_option(
+            metavar="METRIC",
+            help="euclidean, or cosine: rows and modes have length 1, and only directions count, "
+            "as is usual for text and embeddings. Bandwidths are then from 0 to 2.",
+        ),
+    ] = Metric.euclidean
     adaptive: Annotated[
         bool,
         clustering_option("--adaptive", help="Use a separate bandwidth for each row. kmodes only."),

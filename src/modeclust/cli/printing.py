@@ -32,7 +32,7 @@ OPTION_NAMES = [
         (r"\brandom_state\b", "--seed"),
         (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
         # Without "=", these are plain words.
-        (r"\b(bandwidth|kernel|adaptive|checkpoint|smoothing|solver)=", r"--\1="),
+        (r"\b(bandwidth|kernel|metric|adaptive|checkpoint|smoothing|solver)=", r"--\1="),
         (r"\brows of X(, n_samples=)?", lambda match: "rows, " if match[1] else "rows"),
         (r"\bNone or -1\b", "-1"),
         (r"\bnp\.inf( to KModes)?\b", "inf"),
@@ -105,6 +105,7 @@ def use_option_names(text: str) -> str:
 def print_fit(results: dict[str, Any]) -> None:
     """Print the results that `describe_fit` returns."""
     scaled = ", standardized" if results["standardized"] else ""
+    scaled += ", metric cosine" if results["metric"] == "cosine" else ""
     size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
     say(f"{results['data']}: {size}{scaled}", style="bold")
     bandwidth, objective = _format_bandwidth(results["bandwidth"]), f"{results['objective']:.4f}"

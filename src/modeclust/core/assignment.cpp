@@ -373,7 +373,8 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   }
   return nb::make_tuple(reference, mass, mass_squared, totals, counts, nearest, nearest_distance,
                         also_reached, total.also_objective, total.objective, total.inertia,
-                        total.weight, total.changed, total.searched);
+                        total.weight, total.changed, total.searched,
+                        rows_->source.has_unit_length());
 }
 
 void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
@@ -430,7 +431,8 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
     has_upper_ = true;
     forget.done = true;
   }
-  return nb::make_tuple(mass, totals, counts, total.changed, total.searched, total.read);
+  return nb::make_tuple(mass, totals, counts, total.changed, total.searched, total.read,
+                        rows_->source.has_unit_length());
 }
 
 void Assignment::run_mean_pass(const MeanPass& pass, MeanSums& total) {

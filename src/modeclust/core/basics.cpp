@@ -13,8 +13,9 @@ void keys(const RowSource& source, RowRange range, const double* directions, voi
     for (std::int64_t i = range.first; i < range.last; i++) {
       double total = 0.0;
       if constexpr (Rows::is_sparse) {
+        const double factor = rows.factor(i);
         for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-          total += static_cast<double>(rows.data()[e]) * directions[rows.indices()[e]];
+          total += rows.value(e, factor) * directions[rows.indices()[e]];
         }
       } else {
         const T* x = rows.tile(i, 1, static_cast<T*>(buffer)).row(0);
@@ -83,8 +84,47 @@ void limits(const RowSource& source, RowRange range, void* buffer, void* lowest,
   }
 }
 
+/// 1 / |x|. The squares of x, times a power of 2, neither overflow nor underflow; infinity if x is
+/// 0.
+template <class Read>
+double inverse_length(std::int64_t n, Read read) {
+  double largest = 0.0;
+  for (std::int64_t j = 0; j < n; j++) {
+    const double size = __builtin_fabs(read(j));
+    largest = size > largest ? size : largest;
+  }
+  if (largest == 0.0) return __builtin_inf();
+  const int exponent = __builtin_ilogb(largest);
+  const double scale = __builtin_ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+  double total = 0.0;
+  for (std::int64_t j = 0; j < n; j++) {
+    const double x = read(j) * scale;
+    total += x * x;
+  }
+  return scale / __builtin_sqrt(total);
+}
+
+void inverse_lengths(const RowSource& source, RowRange range, void* buffer, double* out) {
+  with_rows(source, [&](auto rows) {
+    using Rows = decltype(rows);
+    using T = typename Rows::Number;
+    for (std::int64_t i = range.first; i < range.last; i++) {
+      double& inverse = out[i - range.first];
+      if constexpr (Rows::is_sparse) {
+        const T* x = rows.data() + rows.begin(i);
+        inverse = inverse_length(rows.end(i) - rows.begin(i),
+                                 [&](std::int64_t j) { return static_cast<double>(x[j]); });
+      } else {
+        const T* x = rows.tile(i, 1, static_cast<T*>(buffer)).row(0);
+        inverse = inverse_length(source.n_features,
+                                 [&](std::int64_t j) { return static_cast<double>(x[j]); });
+      }
+    }
+  });
+}
+
 }  // namespace
 
-const BasicKernels MODECLUST_TABLE(basic_kernels) = {keys, digest, limits};
+const BasicKernels MODECLUST_TABLE(basic_kernels) = {keys, digest, limits, inverse_lengths};
 
 }  // namespace modeclust

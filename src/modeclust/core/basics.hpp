@@ -1,4 +1,4 @@
-// Kernels without centers: keys, digests and column limits of rows.
+// Kernels without centers: keys, digests, column limits and lengths of rows.
 #pragma once
 
 #include "rows.hpp"
@@ -15,6 +15,9 @@ struct BasicKernels {
   /// Updates the minimum and maximum of each column, in the type in which rows are processed, with
   /// dense rows without NaN. `buffer` has space for one row.
   void (*limits)(const RowSource&, RowRange, void* buffer, void* lowest, void* highest);
+  /// Writes 1 / |x| of each row to out[i - range.first]: infinity if it overflows. `buffer` has
+  /// space for one row.
+  void (*inverse_lengths)(const RowSource&, RowRange, void* buffer, double* out);
 };
 
 MODECLUST_DECLARE_TABLES(BasicKernels, basic_kernels)

@@ -81,8 +81,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int6
 }
 
 Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
-           std::optional<Vector> offset, double scale, bool swapped, int n_clusters, int threads,
-           std::int64_t first)
+           std::optional<Vector> factors, std::optional<Vector> offset, double scale, bool swapped,
+           int n_clusters, int threads, std::int64_t first)
     : n_threads(threads), first_row(first), offset_(std::move(offset)) {
   check(X.ndim() == 2, "X must be a matrix.");
   check(X.shape(1) >= 1 && X.shape(1) < (1u << 30), "X must have features, fewer than 2^30.");
@@ -101,13 +101,14 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   source.swapped = swapped;
   owners_.push_back(nb::cast(X));
   set_weights(std::move(weight), std::move(precision));
+  set_factors(std::move(factors));
   divide(n_clusters);
   assignment = std::make_shared<Assignment>(*this);
 }
 
 Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
-           std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters,
-           int threads, std::int64_t first)
+           std::optional<Vector> weight, std::optional<Vector> precision,
+           std::optional<Vector> factors, int n_clusters, int threads, std::int64_t first)
     : n_threads(threads), first_row(first) {
   auto is_vector = [](const AnyArray& a) {
     return a.ndim() == 1 && (a.shape(0) <= 1 || a.stride(0) == 1);
@@ -150,6 +151,7 @@ Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_featur
   owners_.push_back(nb::cast(data));
   owners_.push_back(nb::cast(indices));
   set_weights(std::move(weight), std::move(precision));
+  set_factors(std::move(factors));
   divide(n_clusters);
   assignment = std::make_shared<Assignment>(*this);
 }
@@ -163,6 +165,13 @@ void Rows::set_weights(std::optional<Vector> weight, std::optional<Vector> preci
   weight_ = std::move(weight);
   weights.weight = weight_ ? weight_->data() : nullptr;
   set_precision(std::move(precision));
+}
+
+void Rows::set_factors(std::optional<Vector> factors) {
+  check(!factors || static_cast<std::int64_t>(factors->shape(0)) == n_rows(),
+        "factors must have one number for each row.");
+  factors_ = std::move(factors);
+  source.factors = factors_ ? factors_->data() : nullptr;
 }
 
 void Rows::set_precision(std::optional<Vector> precision) {
@@ -216,6 +225,20 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::keys(Vector directions) {
           const Buffer<double> row(n_features());
           kernels().keys(source, blocks[b], directions.data(), row.get(), data + blocks[b].first);
         });
+  }
+  return out;
+}
+
+nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::inverse_lengths() {
+  auto out = new_vector(n_rows());
+  double* data = out.data();
+  {
+    nb::gil_scoped_release release;
+    parallel_for(threads_for(size()), static_cast<std::int64_t>(blocks.size()),
+                 [&](int, std::int64_t b) {
+                   const Buffer<double> row(n_features());
+                   kernels().inverse_lengths(source, blocks[b], row.get(), data + blocks[b].first);
+                 });
   }
   return out;
 }
@@ -317,8 +340,23 @@ int threads_for_centers(std::size_t n_numbers) {
                             : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-/// totals / mass, with the rows of `otherwise` where the mass is 0.
-nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Matrix otherwise) {
+// A mean of unit vectors that is shorter than this has no direction: its terms have cancelled.
+constexpr double cancelled = 1e-12;
+
+/// |x|, or 0 if it is at most `least`.
+double length_above(const double* x, std::size_t n, double least) {
+  double largest = 0.0, total = 0.0;
+  for (std::size_t j = 0; j < n; j++) largest = std::max(largest, std::abs(x[j]));
+  if (largest == 0.0) return 0.0;
+  for (std::size_t j = 0; j < n; j++) total += x[j] / largest * (x[j] / largest);
+  const double length = largest * std::sqrt(total);
+  return length > least ? length : 0.0;
+}
+
+/// totals / mass, with the rows of `otherwise` where the mass is 0. With `unit_length`, totals
+/// divided by their lengths, with the rows of `otherwise` where they cancel.
+nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Matrix otherwise,
+                                                  bool unit_length) {
   check(totals.shape(0) == mass.shape(0) && otherwise.shape(0) == mass.shape(0) &&
             otherwise.shape(1) == totals.shape(1),
         "totals, mass and otherwise must have the same shape.");
@@ -327,7 +365,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Ma
   nb::ndarray<nb::numpy, double, nb::ndim<2>> result(out, {K, D}, owner_of(out));
   nb::gil_scoped_release release;
   parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K), [&](int, std::int64_t k) {
-    const double m = mass.data()[k];
+    double m = mass.data()[k];
+    if (unit_length && m > 0.0) m = length_above(totals.data() + k * D, D, cancelled * m);
     const double* from = (m > 0.0 ? totals.data() : otherwise.data()) + k * D;
     for (std::size_t j = 0; j < D; j++) out[k * D + j] = m > 0.0 ? from[j] / m : from[j];
   });
@@ -391,7 +430,7 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutVector 
 
 void bind_rows(nb::module_& m) {
   using nb::arg;
-  m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"));
+  m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"), arg("unit_length") = false);
   m.def("center_moves", &center_moves, arg("before"), arg("after"), arg("tolerance") = 0.0,
         arg("rounding") = 0.0);
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
@@ -400,18 +439,21 @@ void bind_rows(nb::module_& m) {
   [[maybe_unused]] const nb::class_<KeptLabels> kept_labels(m, "KeptLabels");
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
-                    double, bool, int, int, std::int64_t>(),
+                    std::optional<Vector>, double, bool, int, int, std::int64_t>(),
            arg("X"), nb::kw_only(), arg("weight") = nb::none(), arg("precision") = nb::none(),
-           arg("offset") = nb::none(), arg("scale") = 1.0, arg("swapped") = false,
-           arg("n_clusters") = 1, arg("n_threads") = 1, arg("first_row") = 0)
+           arg("factors") = nb::none(), arg("offset") = nb::none(), arg("scale") = 1.0,
+           arg("swapped") = false, arg("n_clusters") = 1, arg("n_threads") = 1,
+           arg("first_row") = 0)
       .def(nb::init<AnyArray, AnyArray, AnyArray, int, std::optional<Vector>, std::optional<Vector>,
-                    int, int, std::int64_t>(),
+                    std::optional<Vector>, int, int, std::int64_t>(),
            arg("data"), arg("indices"), arg("indptr"), arg("n_features"), nb::kw_only(),
-           arg("weight") = nb::none(), arg("precision") = nb::none(), arg("n_clusters") = 1,
-           arg("n_threads") = 1, arg("first_row") = 0)
+           arg("weight") = nb::none(), arg("precision") = nb::none(), arg("factors") = nb::none(),
+           arg("n_clusters") = 1, arg("n_threads") = 1, arg("first_row") = 0)
       .def_prop_ro("n_rows", &Rows::n_rows)
       .def_prop_ro("n_features", &Rows::n_features)
       .def_ro("first_row", &Rows::first_row)
+      .def_prop_ro("unit_length", [](const Rows& rows) { return rows.source.has_unit_length(); })
+      .def("inverse_lengths", &Rows::inverse_lengths)
       .def("column_limits", &Rows::column_limits)
       .def("row_weights", &Rows::row_weights)
       .def("set_precision", &Rows::set_precision, arg("precision").none())

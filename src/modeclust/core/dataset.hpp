@@ -68,18 +68,20 @@ class Rows {
   ~Rows();
   /// Dense rows of any number type and strides.
   Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> precision,
-       std::optional<Vector> offset, double scale, bool swapped, int n_clusters, int n_threads,
-       std::int64_t first_row);
+       std::optional<Vector> factors, std::optional<Vector> offset, double scale, bool swapped,
+       int n_clusters, int n_threads, std::int64_t first_row);
   /// CSR rows in canonical form, float32 or float64.
   Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
-       std::optional<Vector> weight, std::optional<Vector> precision, int n_clusters, int n_threads,
-       std::int64_t first_row);
+       std::optional<Vector> weight, std::optional<Vector> precision, std::optional<Vector> factors,
+       int n_clusters, int n_threads, std::int64_t first_row);
 
   std::int64_t n_rows() const { return source.n_rows; }
   int n_features() const { return source.n_features; }
   void set_precision(std::optional<Vector> precision);
 
   nb::ndarray<nb::numpy, double, nb::ndim<1>> keys(Vector directions);
+  /// 1 / |x| of each row; infinity if that overflows.
+  nb::ndarray<nb::numpy, double, nb::ndim<1>> inverse_lengths();
   /// The minimum and the maximum of each column of dense rows, which hold no NaN.
   nb::tuple column_limits();
   /// The weight of each row in a K-means step: q / s^2.
@@ -109,10 +111,11 @@ class Rows {
   template <class T>
   nb::tuple column_limits_of();
   void set_weights(std::optional<Vector> weight, std::optional<Vector> precision);
+  void set_factors(std::optional<Vector> factors);
   void divide(int n_clusters);
 
   std::vector<nb::object> owners_;  // of what `source` points to
-  std::optional<Vector> weight_, precision_, offset_;
+  std::optional<Vector> weight_, precision_, factors_, offset_;
   Buffer<std::int64_t> indptr_;
 };
 

@@ -30,18 +30,17 @@ void norms(const RowSource& source, RowRange range, void* buffer, double* norms)
     using Rows = decltype(rows);
     using T = typename Rows::Number;
     for (std::int64_t i = range.first; i < range.last; i++) {
-      const T* x;
-      std::int64_t n;
-      if constexpr (Rows::is_sparse) {
-        x = rows.data() + rows.begin(i);
-        n = rows.end(i) - rows.begin(i);
-      } else {
-        x = rows.tile(i, 1, static_cast<T*>(buffer)).row(0);
-        n = source.n_features;
-      }
       double total = 0.0;
-      for (std::int64_t j = 0; j < n; j++) {
-        total += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+      if constexpr (Rows::is_sparse) {
+        const double factor = rows.factor(i);
+        for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
+          total += rows.value(e, factor) * rows.value(e, factor);
+        }
+      } else {
+        const T* x = rows.tile(i, 1, static_cast<T*>(buffer)).row(0);
+        for (int j = 0; j < source.n_features; j++) {
+          total += static_cast<double>(x[j]) * static_cast<double>(x[j]);
+        }
       }
       norms[i - range.first] = total;
     }

@@ -309,6 +309,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> segment_densities(Rows& rows, Labels
   task.n_fractions = static_cast<int>(n_fractions);
   task.kernel = kernel_of(kernel);
   task.inverse_squared_bandwidth = inverse_squared_bandwidth;
+  task.on_sphere = rows.source.has_unit_length();
   task.step = step;
   auto out = new_matrix(n_ends / 2, n_fractions);
   double* data = out.data();

@@ -48,8 +48,9 @@ void measure_sparse_row(const Rows& rows, std::int64_t i, const MeasuredCenters&
   const double* panel =
       centers.panels + static_cast<std::int64_t>(number) * centers.n_features * panel_centers;
   Doubles total[2] = {Doubles::zero(), Doubles::zero()}, covered[2] = {total[0], total[1]};
+  const double factor = rows.factor(i);
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-    const Doubles x = Doubles::splat(static_cast<double>(rows.data()[e]));
+    const Doubles x = Doubles::splat(rows.value(e, factor));
     const double* at = panel + static_cast<std::int64_t>(rows.indices()[e]) * panel_centers;
     for (int v = 0; v < 2; v++) {
       const Doubles c = Doubles::load(at + 8 * v), difference = x - c;

@@ -65,7 +65,8 @@ struct SegmentTask {
   int n_fractions = 0;
   KernelName kernel = KernelName::gaussian;
   double inverse_squared_bandwidth = 0.0;
-  std::int64_t step = 1;  // only rows 0, step, 2 step, ... count
+  bool on_sphere = false;  // whether rows and centers have length 1
+  std::int64_t step = 1;   // only rows 0, step, 2 step, ... count
 };
 
 struct MeasureKernels {

@@ -87,9 +87,12 @@ class ListedRows {
     std::int64_t total = 0;
     for (std::int64_t j = 0; j <= D; j++) total += std::exchange(starts_[j], total);
     for (std::int64_t i = view.rows.first; i < view.rows.last; i++) {
+      const double factor = source.factor_of(i);
       for (std::int64_t e = indptr[i]; e < indptr[i + 1]; e++) {
-        const double value = source.is_single() ? reinterpret_cast<const float*>(source.data)[e]
-                                                : reinterpret_cast<const double*>(source.data)[e];
+        const double value =
+            source.is_single()
+                ? static_cast<float>(reinterpret_cast<const float*>(source.data)[e] * factor)
+                : reinterpret_cast<const double*>(source.data)[e] * factor;
         const std::int64_t at = starts_[indices[e]]++;
         places_[at] = static_cast<std::int32_t>(i - view.rows.first);
         values_[at] = static_cast<float>(value * scale);

@@ -268,9 +268,10 @@ struct SparseQuery {
 template <class Rows>
 double sparse_neighbor_distance(const Rows& rows, std::int64_t i, const SparseQuery& query) {
   double total = 0.0;
+  const double factor = rows.factor(i);
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
     const std::int64_t j = rows.indices()[e];
-    const double difference = static_cast<double>(rows.data()[e]) - query.dense[j];
+    const double difference = rows.value(e, factor) - query.dense[j];
     total += difference * difference;
     query.marks[j] = i;
   }
@@ -292,8 +293,9 @@ double read_query(const Rows& rows, std::int64_t i, SparseQuery& query) {
     norm += value * value;
   };
   if constexpr (Rows::is_sparse) {
+    const double factor = rows.factor(i);
     for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-      add(rows.indices()[e], static_cast<double>(rows.data()[e]));
+      add(rows.indices()[e], rows.value(e, factor));
     }
   } else {
     read_as_doubles(rows, i, 1, rows.source.n_features, query.values);

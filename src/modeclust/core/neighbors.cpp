@@ -23,8 +23,9 @@ void norms(const RowSource& source, RowRange range, const double* shift, void* b
     for (std::int64_t i = range.first; i < range.last; i++) {
       double total = 0.0;
       if constexpr (Rows::is_sparse) {
+        const double factor = rows.factor(i);
         for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-          const double value = static_cast<double>(rows.data()[e]);
+          const double value = rows.value(e, factor);
           total += value * value;
         }
       } else {

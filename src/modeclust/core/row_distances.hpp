@@ -73,9 +73,10 @@ MODECLUST_INLINE double sparse_squared_difference(const Rows& rows, std::int64_t
                                                   const double* center, double norm,
                                                   int n_features) {
   double total = 0.0, covered = 0.0;
+  const double factor = rows.factor(i);
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
     const double c = center[rows.indices()[e]];
-    const double difference = static_cast<double>(rows.data()[e]) - c;
+    const double difference = rows.value(e, factor) - c;
     total += difference * difference;
     covered += c * c;
   }
@@ -94,8 +95,9 @@ void read_as_doubles(const Rows& rows, std::int64_t first, int n, std::int64_t s
     double* row = out + m * stride;
     if constexpr (Rows::is_sparse) {
       for (int j = 0; j < n_features; j++) row[j] = 0.0;
+      const double factor = rows.factor(first + m);
       for (std::int64_t e = rows.begin(first + m); e < rows.end(first + m); e++) {
-        row[rows.indices()[e]] = static_cast<double>(rows.data()[e]);
+        row[rows.indices()[e]] = rows.value(e, factor);
       }
     } else if (rows.in_place()) {
       const T* x = rows.tile(first + m, 1, nullptr).row(0);

@@ -32,7 +32,8 @@ struct RowRange {
 /// The rows, dense or CSR, as the user has them.
 ///
 /// Float32 rows are processed in float32, all others in float64. Dense rows of another type or byte
-/// order, or with an offset or a scale, are converted tile by tile.
+/// order, with an offset, a scale or factors are converted tile by tile. Centers of rows with
+/// factors have length 1 too.
 struct RowSource {
   std::int64_t n_rows = 0;
   int n_features = 0;
@@ -42,12 +43,16 @@ struct RowSource {
   std::int64_t row_stride = 0, column_stride = 0;  // of dense rows, in bytes
   const double* offset = nullptr;                  // (D,) or null: x is (x - offset) / scale
   double scale = 1.0;
+  // (N,) or null: row i is multiplied by factors[i], which brings it to length 1
+  const double* factors = nullptr;
   const void* indices = nullptr;  // of CSR rows: sorted, without duplicates; null for dense rows
   const std::int64_t* indptr = nullptr;  // (N + 1,)
   bool wide_indices = false;             // int64 instead of int32
 
   bool is_sparse() const { return indices != nullptr; }
   bool is_single() const { return type == NumberType::float32; }
+  bool has_unit_length() const { return factors != nullptr; }
+  double factor_of(std::int64_t i) const { return factors ? factors[i] : 1.0; }
 };
 
 /// Sample weights and precisions of the rows.

@@ -30,7 +30,23 @@ MODECLUST_INLINE void dot_differences(const T* x, const double* center,
   sums_of_lanes(total[0], total[1], total[2], total[3], out);
 }
 
-/// Adds q G(t) at the points c + a (c' - c): |x - p|^2 is own - 2 a along + a^2 length.
+/// |x - p / |p||^2 given s = |x - p|^2, where x has length 1, and p is at the fraction a of a
+/// segment of this squared length between two points of length 1. It is (s - (1 - |p|)^2) / |p|,
+/// with |p|^2 = 1 - a (1 - a) length; 2 halfway between opposite points, where p is 0.
+MODECLUST_INLINE Doubles on_sphere(Doubles squared, Doubles a, double length) {
+  const Doubles one = Doubles::splat(1.0);
+  double norms[8], squares[8];
+  (one - a * (one - a) * Doubles::splat(length)).store(norms);
+  squared.store(squares);
+  for (int g = 0; g < 8; g++) {
+    const double norm = norms[g] > 0.0 ? __builtin_sqrt(norms[g]) : 0.0;
+    squares[g] = norm > 1e-6 ? (squares[g] - (1.0 - norm) * (1.0 - norm)) / norm : 2.0;
+  }
+  return max(Doubles::load(squares), Doubles::zero());
+}
+
+/// Adds q G(t) at the points c + a (c' - c): |x - p|^2 is own - 2 a along + a^2 length. For rows of
+/// length 1, the points are moved to the sphere.
 template <KernelName kernel>
 void add_along(const SegmentTask& task, double q, double factor, double own, double along,
                std::int64_t end, double* densities) {
@@ -39,14 +55,15 @@ void add_along(const SegmentTask& task, double q, double factor, double own, dou
   nearest = nearest < 0.0 ? 0.0 : nearest > 1.0 ? 1.0 : nearest;
   const double closest = factor * (own - nearest * (2.0 * along - nearest * length));
   // Compared with a peak, which has rows within a few bandwidths, this row is negligible.
-  if (kernel == KernelName::gaussian && closest > 150.0) return;
+  if (kernel == KernelName::gaussian && closest > 150.0 && !task.on_sphere) return;
   const std::int64_t padded_count = padded<double>(task.n_fractions);
   const double* fractions = task.fractions + end % 2 * padded_count;
   double* to = densities + end / 2 * padded_count;
   for (std::int64_t g = 0; g < padded_count; g += 8) {
     const Doubles a = Doubles::load(fractions + g);
     const Doubles back = a * (Doubles::splat(2.0 * along) - a * Doubles::splat(length));
-    const Doubles squared = max(Doubles::splat(own) - back, Doubles::zero());
+    Doubles squared = max(Doubles::splat(own) - back, Doubles::zero());
+    if (task.on_sphere) squared = on_sphere(squared, a, length);
     const Doubles value = kernel_values_of<kernel>(squared * Doubles::splat(factor));
     (Doubles::load(to + g) + Doubles::splat(q) * value).store(to + g);
   }
@@ -82,10 +99,11 @@ void segments(const RowSource& source, const RowWeights& weights, const SegmentT
           directions[r] = task.directions + task.ends[s + (r < n ? r : n - 1)] * n_features;
         }
         if constexpr (Rows::is_sparse) {
+          const double to_unit = rows.factor(i);
           for (int r = 0; r < n; r++) {
             along[r] = -task.bases[task.ends[s + r]];
             for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-              along[r] += static_cast<double>(rows.data()[e]) * directions[r][rows.indices()[e]];
+              along[r] += rows.value(e, to_unit) * directions[r][rows.indices()[e]];
             }
           }
         } else {

@@ -97,8 +97,9 @@ void multiply_sparse(const Rows& rows, const SparseTile& tile, std::int64_t firs
   for (int m = 0; m < n; m++) {
     Doubles products[n_vectors];
     for (int v = 0; v < n_vectors; v++) products[v] = Doubles::zero();
+    const double factor = rows.factor(first + m);
     for (std::int64_t e = rows.begin(first + m); e < rows.end(first + m); e++) {
-      const Doubles x = Doubles::splat(static_cast<double>(rows.data()[e]));
+      const Doubles x = Doubles::splat(rows.value(e, factor));
       const double* point = tile.points + rows.indices()[e] * std::int64_t{8 * n_vectors};
       for (int v = 0; v < n_vectors; v++) {
         products[v] = products[v] + x * Doubles::load(point + 8 * v);
@@ -121,8 +122,9 @@ void add_sparse(const Rows& rows, const SparseTile& tile, std::int64_t first, in
       any |= bits_of(Doubles::zero() < w[v]);
     }
     if (!any) continue;
+    const double factor = rows.factor(first + m);
     for (std::int64_t e = rows.begin(first + m); e < rows.end(first + m); e++) {
-      const Doubles x = Doubles::splat(static_cast<double>(rows.data()[e]));
+      const Doubles x = Doubles::splat(rows.value(e, factor));
       double* total = tile.totals + rows.indices()[e] * std::int64_t{8 * n_vectors};
       for (int v = 0; v < n_vectors; v++) {
         (Doubles::load(total + 8 * v) + x * w[v]).store(total + 8 * v);

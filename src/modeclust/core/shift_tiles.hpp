@@ -37,8 +37,9 @@ void fill_tile_of(const Rows& rows, const RowWeights& weights, std::int64_t firs
     }
     if (!is_missing) {
       if constexpr (Rows::is_sparse) {
+        const double factor = rows.factor(i);
         for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-          row[rows.indices()[e]] = static_cast<double>(rows.data()[e]);
+          row[rows.indices()[e]] = rows.value(e, factor);
         }
       } else if (rows.in_place()) {
         const T* x = rows.tile(i, 1, nullptr).row(0);

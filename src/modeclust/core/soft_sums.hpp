@@ -225,8 +225,9 @@ void soft_of(const Rows& rows, const RowWeights& weights, const SoftTask& task, 
       if constexpr (Rows::is_sparse) {
         for (int m = 0; m < n; m++) {
           if (!(work.kept[m] > 0.0)) continue;
+          const double factor = rows.factor(first + m);
           for (std::int64_t e = rows.begin(first + m); e < rows.end(first + m); e++) {
-            totals[rows.indices()[e]] += work.kept[m] * static_cast<double>(rows.data()[e]);
+            totals[rows.indices()[e]] += work.kept[m] * rows.value(e, factor);
           }
         }
       } else if (wide.data) {

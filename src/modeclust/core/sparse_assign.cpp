@@ -21,8 +21,8 @@ MODECLUST_INLINE auto with_sparse_rows(const RowSource& source, Work work) {
 template <class Rows>
 double squared_distance(const Rows& rows, std::int64_t i, const double* c, double norm,
                         int n_features) {
-  const auto* data = rows.data();
   const auto* indices = rows.indices();
+  const double factor = rows.factor(i);
   const std::int64_t begin = rows.begin(i), end = rows.end(i);
   double totals[4] = {}, covered[4] = {};
   std::int64_t e = begin;
@@ -30,14 +30,14 @@ double squared_distance(const Rows& rows, std::int64_t i, const double* c, doubl
 #pragma GCC unroll 4
     for (int r = 0; r < 4; r++) {
       const double value = c[indices[e + r]];
-      const double difference = static_cast<double>(data[e + r]) - value;
+      const double difference = rows.value(e + r, factor) - value;
       totals[r] += difference * difference;
       covered[r] += value * value;
     }
   }
   for (int r = 0; e < end; e++, r++) {
     const double value = c[indices[e]];
-    const double difference = static_cast<double>(data[e]) - value;
+    const double difference = rows.value(e, factor) - value;
     totals[r] += difference * difference;
     covered[r] += value * value;
   }
@@ -93,9 +93,10 @@ MODECLUST_INLINE void multiply_row(const Rows& rows, std::int64_t i, const Cente
 #pragma GCC unroll 4
   for (int v = 0; v < n_vectors; v++) sum[v] = V::zero();
   const float* columns = centers.columns + first;
+  const double factor = rows.factor(i);
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
     const float* column = columns + static_cast<std::int64_t>(rows.indices()[e]) * centers.n_slots;
-    const V x = V::splat(static_cast<float>(rows.data()[e]));
+    const V x = V::splat(static_cast<float>(rows.value(e, factor)));
 #pragma GCC unroll 4
     for (int v = 0; v < n_vectors; v++)
       sum[v] = fused_multiply_add(x, V::load(column + v * 16), sum[v]);
@@ -138,8 +139,9 @@ template <class Rows>
 Nearest nearest_center(const Rows& rows, std::int64_t i, const Centers& centers, float* scores) {
   if (!centers.columns) return nearest_among(rows, i, centers, nullptr, 0.0);
   double squared_length = 0.0;
+  const double factor = rows.factor(i);
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-    const double x = static_cast<double>(rows.data()[e]);
+    const double x = rows.value(e, factor);
     squared_length += x * x;
   }
   int first = 0;
@@ -204,8 +206,9 @@ std::int64_t search_list(const RowSource& source, const Centers& centers, const 
 template <class Rows>
 MODECLUST_INLINE void add_sparse_row(const Rows& rows, std::int64_t i, double weight,
                                      double* totals) {
+  const double factor = rows.factor(i);
   for (std::int64_t e = rows.begin(i); e < rows.end(i); e++) {
-    totals[rows.indices()[e]] += weight * static_cast<double>(rows.data()[e]);
+    totals[rows.indices()[e]] += weight * rows.value(e, factor);
   }
 }
 

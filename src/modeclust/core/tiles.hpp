@@ -54,11 +54,21 @@ MODECLUST_INLINE void convert_row(const RowSource& source, const char* from, T* 
     for (int j = 0; j < source.n_features; j++) {
       out[j] = static_cast<T>(read_number<From>(from + j * stride, true));
     }
+  } else if (stride == sizeof(From)) {  // a loop of vectors
+    for (int j = 0; j < source.n_features; j++) {
+      out[j] = static_cast<T>(read_number<From>(from + j * sizeof(From), false));
+    }
   } else {
     for (int j = 0; j < source.n_features; j++) {
       out[j] = static_cast<T>(read_number<From>(from + j * stride, false));
     }
   }
+}
+
+/// x times a factor, rounded to the type of x. A factor of 1 gives x.
+template <class T>
+MODECLUST_INLINE T times(T x, double factor) {
+  return static_cast<T>(static_cast<double>(x) * factor);
 }
 
 /// Writes row i in the type in which rows are processed.
@@ -91,6 +101,10 @@ void read_row(const RowSource& source, std::int64_t i, T* out) {
   if (source.scale != 1.0) {
     for (int j = 0; j < n; j++) out[j] /= static_cast<T>(source.scale);
   }
+  if (source.factors) {
+    const double factor = source.factors[i];
+    for (int j = 0; j < n; j++) out[j] = times(out[j], factor);
+  }
 }
 
 /// Dense rows that are processed in type T.
@@ -103,7 +117,7 @@ struct DenseRows {
   /// Whether rows are read in place.
   bool in_place() const {
     return (source.n_features == 1 || source.column_stride == sizeof(T)) && !source.offset &&
-           source.scale == 1.0 && !source.swapped &&
+           source.scale == 1.0 && !source.factors && !source.swapped &&
            source.type == (sizeof(T) == 4 ? NumberType::float32 : NumberType::float64) &&
            source.row_stride % static_cast<std::int64_t>(sizeof(T)) == 0 &&
            reinterpret_cast<std::uintptr_t>(source.data) % sizeof(T) == 0;
@@ -122,7 +136,8 @@ struct DenseRows {
   }
 };
 
-/// CSR rows with numbers of type T and indices of type Index, read in place.
+/// CSR rows with numbers of type T and indices of type Index, read in place: entry e of row i is
+/// `value(e, factor(i))`.
 template <class T, class Index_>
 struct CsrRows {
   using Number = T;
@@ -131,6 +146,10 @@ struct CsrRows {
   const RowSource& source;
 
   const T* data() const { return reinterpret_cast<const T*>(source.data); }
+  double factor(std::int64_t i) const { return source.factor_of(i); }
+  MODECLUST_INLINE double value(std::int64_t e, double factor) const {
+    return static_cast<double>(times(data()[e], factor));
+  }
   const Index* indices() const { return static_cast<const Index*>(source.indices); }
   std::int64_t begin(std::int64_t i) const { return source.indptr[i]; }
   std::int64_t end(std::int64_t i) const { return source.indptr[i + 1]; }

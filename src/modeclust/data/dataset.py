@@ -62,6 +62,7 @@ class Dataset(Protocol):
     n_features: int
     dtype: np.dtype[Any]  # in which the rows are read: float32 or float64
     is_sparse: bool
+    unit_length: bool  # whether rows are brought to length 1 (metric "cosine"); so are centers then
     location: str  # where the rows are, and in which chunks; a checkpoint compares it
     stores_labels: bool  # whether the labels of every bandwidth of a path can be stored
 

@@ -19,6 +19,7 @@ class MeanSums:
     changed: int = 0  # rows whose label changed
     searched: int = 0  # rows whose nearest center had to be searched
     read: int = 0  # rows that were read
+    unit_length: bool = False  # whether rows and centers have length 1 (metric "cosine")
 
     @classmethod
     def zeros(cls, n_clusters: int, n_features: int) -> Self:
@@ -37,10 +38,11 @@ class MeanSums:
         self.changed += other.changed
         self.searched += other.searched
         self.read += other.read
+        self.unit_length |= other.unit_length
 
     def moved(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the means of the clusters; a center with no weight stays."""
-        return _core.means(self.totals, self.mass, centers)
+        """Return the means of the clusters, as in `ModeSums.moved`."""
+        return _core.means(self.totals, self.mass, centers, self.unit_length)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from modeclust.data.reading import (
     Doubles,
     Floats,
     Indices,
+    UnitRows,
     is_sparse,
     read_rows,
     working_dtype,
@@ -33,7 +34,7 @@ class MemoryDataset:
 
     Parameters
     ----------
-    X : ndarray of shape (n_rows, n_features), or CSR matrix in canonical form
+    X : ndarray of shape (n_rows, n_features), CSR matrix in canonical form, or UnitRows
         Finite numbers. Float32 and float64 in C order are read in place. Anything else is
         converted block by block.
     weight : ndarray of shape (n_rows,), optional
@@ -77,6 +78,7 @@ class MemoryDataset:
             n_threads=self.n_threads,
             first_row=first_row,
         )
+        self.unit_length = self.rows.unit_length
         self.set_scale(scale)
 
     def __enter__(self) -> Self:
@@ -135,7 +137,7 @@ class MemoryDataset:
 
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
-        return Sample(read_rows(self.X, indices), self.weights_at(indices))
+        return Sample(read_rows(self.X, indices), self.weights_at(indices), self.unit_length)
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
         """Draw rows of positive weight without replacement; return the indices of all if fewer."""
@@ -168,7 +170,7 @@ class MemoryDataset:
         totals = np.bincount(kind[same], weights=weight[same], minlength=len(first))
         indices = np.concatenate([present[first], other])
         weights = np.concatenate([totals, self.weights_at(other)])
-        return Sample(self.take(indices).X, weights).distinct()
+        return self.take(indices)._replace(weight=weights).distinct()
 
     def _present(self) -> Indices:
         """Return the indices of the rows of positive weight; others count as missing."""
@@ -181,7 +183,8 @@ class MemoryDataset:
         if self.weight.all():
             return MemoryDataset(self.X, weight=self.weight, n_threads=self.n_threads)
         present = self._present()
-        return MemoryDataset(self.X[present], weight=self.weight[present], n_threads=self.n_threads)
+        X = self.X.part(present) if isinstance(self.X, UnitRows) else self.X[present]
+        return MemoryDataset(X, weight=self.weight[present], n_threads=self.n_threads)
 
     def from_present(self, column: Doubles) -> Doubles:
         """Return a column of `present` as a column of this dataset; other rows get 1."""
@@ -220,13 +223,16 @@ class MemoryDataset:
 
     def _parts(self) -> Iterator[Part]:
         """Yield all rows at once, or in parts if they are memory-mapped."""
-        size = max(NUMBERS_AT_ONCE // self.n_features, 1) if is_mapped(self.X) else self.n_rows
+        size = self.n_rows
+        if is_mapped(self.X):
+            length = self.X.X.nnz // self.n_rows + 1 if self.is_sparse else self.n_features
+            size = max(NUMBERS_AT_ONCE // length, 1)
         counts = np.ones(self.n_rows)
         if self.weight.size and self.weights_are_counts:
             counts = self.weight
         for first in range(0, self.n_rows, size):
             some = slice(first, min(first + size, self.n_rows))
-            X = self.X if size == self.n_rows else read_rows(self.X, some)
+            X = read_rows(self.X, some) if is_mapped(self.X) else self.X
             indices = np.arange(some.start, some.stop)
             yield Part(X, counts[some], indices, self.n_threads)
 
@@ -257,7 +263,7 @@ def open_dataset(
     if isinstance(X, Chunks):
         return DaskDataset(X, rescaling, weight=weight, scale=scale, n_clusters=n_clusters)
     return MemoryDataset(
-        rescaling.to_internal(X),
+        rescaling.rows(X, n_threads),
         weight=weight,
         scale=scale,
         n_clusters=n_clusters,

@@ -36,6 +36,7 @@ class ModeSums:
     weight: float = 0.0  # sum of q
     changed: int = 0  # rows whose label changed
     searched: int = 0  # rows whose nearest center had to be searched
+    unit_length: bool = False  # whether rows and centers have length 1 (metric "cosine")
 
     @classmethod
     def zeros(cls, kernel: int, n_clusters: int, n_features: int) -> Self:
@@ -81,6 +82,7 @@ class ModeSums:
         self.weight += other.weight
         self.changed += other.changed
         self.searched += other.searched
+        self.unit_length |= other.unit_length
 
     def rows_averaged(self) -> npt.NDArray[np.float64]:
         """Return how many rows the mode step averages in each cluster, (sum w)^2 / sum w^2.
@@ -90,8 +92,24 @@ class ModeSums:
         return self.mass * self.mass / np.maximum(self.mass_squared, SMALLEST_MASS)
 
     def moved(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the centers after the mode step; a center with no weight stays."""
+        """Return the centers after the mode step; a center with no weight stays.
+
+        With the metric "cosine", they are divided by their lengths. Where the sum cancels, the
+        center stays.
+        """
+        return _core.means(self.totals, self.mass, centers, self.unit_length)
+
+    def means(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the weighted means of the rows, whatever their length."""
         return _core.means(self.totals, self.mass, centers)
+
+
+def to_unit_length(
+    points: npt.NDArray[np.float64], otherwise: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.float64]:
+    """Return points divided by their lengths, or a row of `otherwise` where the length is 0."""
+    ones = np.ones(len(points))
+    return _core.means(points, ones, points if otherwise is None else otherwise, unit_length=True)
 
 
 @dataclass(frozen=True)

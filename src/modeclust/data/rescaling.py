@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust import _core
-from modeclust.data.reading import Doubles, core_rows, is_sparse, working_dtype
+from modeclust.data.reading import Doubles, UnitRows, core_rows, is_sparse, working_dtype
 
 # If the offset is this many times the spread, squared distances lose six digits.
 LARGEST_OFFSET = 1e3
@@ -22,15 +22,21 @@ class Rescaling:
     Most data need none: the offset is None, the scale is 1, and nothing is copied. Otherwise the
     scale is a power of two, and only an offset that is much larger than the spread is subtracted.
     Both operations are exact.
+
+    With the metric "cosine", internal rows are x / |x|. Centers have length 1 already. They and
+    bandwidths stay as they are.
     """
 
     offset: Doubles | None = None
     scale: float = 1.0
+    metric: str = "euclidean"
     is_identity: bool = field(init=False, repr=False)
 
     @classmethod
-    def of(cls, X: Any, n_threads: int = 1) -> Self:
+    def of(cls, X: Any, n_threads: int = 1, metric: str = "euclidean") -> Self:
         """Return the rescaling for the dense or CSR rows `X`."""
+        if metric == "cosine":
+            return cls(metric=metric)
         return cls.from_limits(*column_limits(X, n_threads), is_sparse(X), X.dtype)
 
     @classmethod
@@ -49,8 +55,12 @@ class Rescaling:
         return cls(middle, _safe_scale(reach))
 
     def __post_init__(self) -> None:
-        # Whether internal and original rows are the same.
+        # Whether internal and original centers are the same.
         object.__setattr__(self, "is_identity", self.offset is None and self.scale == 1.0)
+
+    def rows(self, X: Any, n_threads: int = 1) -> Any:
+        """Return the internal rows of `X`; those of the metric "cosine" are not copied."""
+        return UnitRows.of(X, n_threads) if self.metric == "cosine" else self.to_internal(X)
 
     def to_internal(self, points: Any) -> Any:
         """Rescale the user's points or CSR rows; memory-mapped rows are rescaled when read."""
@@ -115,8 +125,8 @@ def internal_rows(X: Any, **options: Any) -> _core.Rows:
 
 
 def is_mapped(X: Any) -> bool:
-    """Return whether `X` is memory-mapped, and so has to be read in parts."""
-    return isinstance(X, np.memmap | RescaledRows)
+    """Return whether `X` has to be read in parts: it is memory-mapped, or converted when read."""
+    return isinstance(X, np.memmap | RescaledRows | UnitRows)
 
 
 def _check_diagonal(half: Doubles, reach: float, dtype: np.dtype[Any]) -> None:

@@ -8,7 +8,10 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust import _core
-from modeclust.data.reading import Floats, core_rows, is_sparse
+from modeclust.data.reading import Floats, UnitRows, core_rows, is_sparse
+
+# Lengths that differ by less than this are equal, up to the rounding of float32.
+SAME_LENGTH = 1e-4
 
 
 class Sample(NamedTuple):
@@ -16,6 +19,17 @@ class Sample(NamedTuple):
 
     X: Any
     weight: npt.NDArray[np.float64]
+    unit_length: bool = False  # whether the rows have length 1 (metric "cosine")
+
+    def rows(self, step: int = 1) -> Any:
+        """Return every `step`-th row, for a dataset."""
+        X = self.X[::step]
+        return UnitRows.of(X) if self.unit_length else X
+
+    def has_unit_length(self) -> bool:
+        """Return whether all rows have length 1, up to the rounding of float32."""
+        inverse_lengths = core_rows(self.X).inverse_lengths()
+        return bool(np.all(np.abs(inverse_lengths - 1.0) < SAME_LENGTH))
 
     def dense(self, indices: Any = None) -> npt.NDArray[np.float64]:
         """Return all rows, or those at `indices`, as a float64 array."""
@@ -42,7 +56,7 @@ class Sample(NamedTuple):
         first = np.flatnonzero(np.concatenate([[True], ~repeats]))
         weight = np.add.reduceat(self.weight[order], first)
         take = _take_in_place if in_place and not is_sparse(self.X) else operator.getitem
-        return Sample(take(self.X, order[first]), weight)
+        return Sample(take(self.X, order[first]), weight, self.unit_length)
 
     def _repeats(
         self, order: npt.NDArray[np.int64], alike: npt.NDArray[np.bool_]

@@ -44,4 +44,5 @@ class SoftPass:
             objective=sums.objective,
             inertia=sums.inertia,
             weight=sums.weight,
+            unit_length=rows.unit_length,
         )

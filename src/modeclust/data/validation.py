@@ -31,13 +31,20 @@ def check_n_jobs(n_jobs: int | None) -> None:
 
 
 def check_rows(
-    X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1, chunked: bool = False
+    X: Any,
+    *,
+    estimator: Any = None,
+    reset: bool = True,
+    min_rows: int = 1,
+    chunked: bool = False,
+    metric: str = "euclidean",
 ) -> Any:
     """Return `X` as float32 or float64 rows in C order, or as CSR in canonical form.
 
     A memory-mapped array is checked and returned unchanged, so it need not fit in memory. A Dask
-    collection is returned as `Chunks` if `chunked`. If `estimator` is given, its feature names and
-    their number are set, or compared if not `reset`.
+    collection is returned as `Chunks` if `chunked`; for the `metric` "cosine", its rows are checked
+    for length 0, which in memory `Rescaling.rows` does. If `estimator` is given, its feature names
+    and their number are set, or compared if not `reset`.
     """
     if is_dask(X):
         if not chunked:
@@ -46,7 +53,7 @@ def check_rows(
                 f"{owner} needs data in memory, got a Dask collection; pass X.compute(), or a part "
                 "of it. KModes takes Dask collections."
             )
-        return check_chunks(X, estimator=estimator, reset=reset, min_rows=min_rows)
+        return check_chunks(X, estimator=estimator, reset=reset, min_rows=min_rows, metric=metric)
     mapped = isinstance(X, np.memmap) and X.dtype.kind in "fiub"
     options: dict[str, Any] = {
         "accept_sparse": "csr",
@@ -217,21 +224,27 @@ def original_rows(X: Any) -> Any:
     return X.X if isinstance(X, Chunks) else X
 
 
-def rescaling_for(X: Any, n_threads: int) -> Rescaling:
+def rescaling_for(X: Any, n_threads: int, metric: str) -> Rescaling:
     """Return the rescaling for checked rows."""
-    return X.rescaling if isinstance(X, Chunks) else Rescaling.of(X, n_threads)
+    if isinstance(X, Chunks) and metric != "cosine":
+        return X.rescaling
+    return Rescaling.of(X, n_threads, metric)
 
 
-def rescaling_for_new(X: Any, centers: Any, bandwidth: float, n_threads: int) -> Rescaling:
+def rescaling_for_new(
+    X: Any, centers: Any, bandwidth: float, n_threads: int, metric: str
+) -> Rescaling:
     """Return the rescaling for new rows, by the centers, so that outliers do not change it.
 
     If the centers are almost 0, they have no scale, and the rescaling depends on the rows.
     """
+    if metric == "cosine":
+        return Rescaling(metric=metric)
     are_sparse = X.stats.is_sparse if isinstance(X, Chunks) else is_sparse(X)
     rescaling = Rescaling.of(sparse.csr_array(centers) if are_sparse else centers)
     size = float(np.abs(rescaling.to_internal(centers)).max())
     if size == 0 or size * VANISHING < bandwidth / rescaling.scale < np.inf:
-        return rescaling_for(X, n_threads)
+        return rescaling_for(X, n_threads, metric)
     return rescaling
 
 
@@ -253,7 +266,7 @@ def check_cluster_count(n_clusters: int, X: Any) -> None:
         )
 
 
-def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
+def check_centers(init: Any, n_clusters: int, n_features: int, metric: str) -> Doubles:
     """Return initial centers as a float64 array of shape (n_clusters, n_features)."""
     centers = check_numbers(init, "init", order="C", copy=True)
     if centers.shape != (n_clusters, n_features):
@@ -261,7 +274,18 @@ def check_centers(init: Any, n_clusters: int, n_features: int) -> Doubles:
             f"init must have shape ({n_clusters}, {n_features}), one row for each cluster, "
             f"got {centers.shape}."
         )
+    if metric == "cosine":
+        check_not_zero(centers, "init")
     return np.asarray(centers)
+
+
+def check_not_zero(points: Doubles, name: str) -> None:
+    """Raise an error if a point is all zeros, which has no direction."""
+    if not points.any(axis=1).all():
+        row = int(np.argmin(points.any(axis=1)))
+        raise ValueError(
+            f"{name} must have rows that are not all zeros with metric='cosine', but row {row} is."
+        )
 
 
 def check_affinity(affinity: Any, n_rows: int) -> sparse.csr_array:

@@ -54,7 +54,7 @@ class ClusterModes(NamedTuple):
 
 @validate_params(
     {
-        **{name: CONSTRAINTS[name] for name in ("kernel", "random_state", "n_jobs")},
+        **{name: CONSTRAINTS[name] for name in ("kernel", "metric", "random_state", "n_jobs")},
         "bandwidth": BANDWIDTH,
         "rows_per_mode": ROWS_PER_MODE,
     },
@@ -67,6 +67,7 @@ def cluster_modes(
     bandwidth: float | str = "auto",
     rows_per_mode: float | str = "auto",
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     sample_weight: Any = None,
     sample_scale: Any = None,
     random_state: Any = None,
@@ -91,6 +92,8 @@ def cluster_modes(
         How many rows a mode averages with ``bandwidth="auto"``, as in `KModes`.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The metric, as in `KModes`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights q >= 0 of the rows. A cluster whose weights are all 0 is left out.
     sample_scale : array-like of shape (n_samples,), default=None
@@ -129,16 +132,20 @@ def cluster_modes(
     weight = np.ones(len(codes)) if weight is None else weight.copy()
     weight[codes < 0] = 0.0
     codes, names = _with_weight(codes, names, weight)
-    rescaling, n_threads = Rescaling.of(X), thread_count(n_jobs)
+    n_threads = thread_count(n_jobs)
+    rescaling = Rescaling.of(X, n_threads, metric)
     options = SolverOptions(KERNELS[kernel], reassign=False)
     with MemoryDataset(
-        rescaling.to_internal(X), weight=weight, n_clusters=len(names), n_threads=n_threads
+        rescaling.rows(X, n_threads), weight=weight, n_clusters=len(names), n_threads=n_threads
     ) as dataset:
         problem = Problem(X, dataset, rescaling, options, len(names), n_threads)
         problem.set_scale(check_scales(sample_scale, X))
         dataset.rows.set_labels(np.maximum(codes, 0), len(names))
-        nowhere = np.zeros((len(names), dataset.n_features))
-        means = dataset.run(ModePass(nowhere, options.kernel, 0.0, reassign=False)).moved(nowhere)
+        start = np.zeros((len(names), dataset.n_features))
+        if metric == "cosine":  # rows that cancel have no mean: the mode starts at one of them
+            present = np.flatnonzero(weight)
+            start = dataset.take(present[np.unique(codes[present], return_index=True)[1]]).dense()
+        means = dataset.run(ModePass(start, options.kernel, 0.0, reassign=False)).moved(start)
         if bandwidth == "auto":
             wanted = None if isinstance(rows_per_mode, str) else rows_per_mode
             count = problem.count_per_weight

@@ -43,6 +43,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     n_clusters: int
     bandwidth: float | str
     kernel: str
+    metric: str
     n_bandwidths: int
     start_bandwidth: float | str
     init: Any
@@ -117,6 +118,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             self._solver_options(self.kernel),
             n_clusters=self.n_clusters,
             init=self.init,
+            metric=self.metric,
             n_jobs=self.n_jobs,
             rng=rng,
         )

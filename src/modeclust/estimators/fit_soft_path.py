@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from modeclust.data.reading import is_sparse, working_dtype
+from modeclust.data.reading import in_memory
 from modeclust.data.validation import check_affinity, check_rows, check_weights
 from modeclust.estimators.fit_path import (
     LABEL_ITER,
@@ -47,7 +47,7 @@ class SoftPathEstimator(BandwidthMixin):
 
     def _check_input(self, X: Any, sample_weight: Any, sample_scale: Any) -> CheckedInput:
         X = check_rows(X, estimator=self, min_rows=2)
-        X = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
+        X = in_memory(X, self.metric, copy=True)
         weight = check_weights(sample_weight, X, only_ratios=False)
         affinity = self._check_graph(X)
         self._check_start(self.bandwidth)
@@ -82,6 +82,7 @@ class SoftPathEstimator(BandwidthMixin):
             SolverOptions(kernel, tol=self.tol),  # for K-means, and for the path without smoothing
             n_clusters=self.n_clusters,
             init=self.init,
+            metric=self.metric,
             n_jobs=self.n_jobs,
             rng=rng,
         ) as problem:

@@ -45,6 +45,7 @@ def kmodes_path(
     *,
     bandwidths: Any,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     init: Any = "k-means++",
     n_init: int | str = 10,
     path_iter: int = 10,
@@ -70,6 +71,8 @@ def kmodes_path(
         `n_init` K-means runs. Otherwise it starts from `init`.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The metric, as in `KModes`.
     init : {"k-means++", "random"}, callable or array-like, default="k-means++"
         The initial centers, as in `KModes`.
     n_init : int or "auto", default=10
@@ -116,7 +119,13 @@ def kmodes_path(
     options = SolverOptions(KERNELS[kernel], path_iter, max_iter, mean_shift_iter, tol)
     rng = check_random_state(random_state)
     with Problem.open(
-        checked, options, n_clusters=n_clusters, init=init, n_jobs=n_jobs, rng=rng
+        checked,
+        options,
+        n_clusters=n_clusters,
+        init=init,
+        metric=metric,
+        n_jobs=n_jobs,
+        rng=rng,
     ) as problem:
         bandwidths = problem.bandwidth_to_internal(bandwidths)
         record = Record.begin(problem, store_labels, len(bandwidths))
@@ -190,6 +199,7 @@ def estimate_bandwidth(
         "local": ["boolean"],
         "n_samples": [Interval(Integral, 2, None, closed="left")],
         "statistic": [StrOptions({"mean", "median"})],
+        "metric": CONSTRAINTS["metric"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     },
@@ -203,6 +213,7 @@ def estimate_bandwidth(
     n_samples: int = N_SAMPLES,
     *,
     statistic: str = "mean",
+    metric: str = "euclidean",
     sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -239,6 +250,8 @@ def estimate_bandwidth(
         data that nobody has cleaned. Take the mean if thin regions should count: a region
         with few of the rows hardly changes the median, however thin it is. The
         other rules do not average distances: with them, "median" is an error.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The metric, as in `KModes`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. Integer weights are equivalent to repeated rows. Other weights only
         change the averages. Rows of weight 0 are left out.
@@ -279,8 +292,8 @@ def estimate_bandwidth(
         )
     X = check_rows(X, min_rows=2)
     weight = check_weights(sample_weight, X)
-    rescaling = Rescaling.of(X)
-    with MemoryDataset(rescaling.to_internal(X), weight=weight, n_jobs=n_jobs) as dataset:
+    rescaling = Rescaling.of(X, metric=metric)
+    with MemoryDataset(rescaling.rows(X), weight=weight, n_jobs=n_jobs) as dataset:
         bandwidth, scales = choose_bandwidth(
             dataset,
             rule,
@@ -302,7 +315,15 @@ def estimate_bandwidth(
 @validate_params(
     {
         name: MeanShift._parameter_constraints[name]
-        for name in ("kernel", "max_iter", "tol", "merge_radius", "random_state", "n_jobs")
+        for name in (
+            "kernel",
+            "metric",
+            "max_iter",
+            "tol",
+            "merge_radius",
+            "random_state",
+            "n_jobs",
+        )
     },
     prefer_skip_nested_validation=True,
 )
@@ -311,6 +332,7 @@ def modes_by_bandwidth(
     bandwidths: Any,
     *,
     kernel: str = "gaussian",
+    metric: str = "euclidean",
     sample_weight: Any = None,
     sample_scale: Any = None,
     max_iter: int = 1000,
@@ -334,6 +356,8 @@ def modes_by_bandwidth(
         Positive numbers, in any order.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel, as in `MeanShift`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The metric, as in `KModes`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights q >= 0 of the rows.
     sample_scale : array-like of shape (n_samples,), default=None
@@ -366,17 +390,18 @@ def modes_by_bandwidth(
     X = check_rows(X, min_rows=2)
     increasing = check_finite_bandwidths(bandwidths)
     kernel_density = KernelDensity.of(
-        X, check_weights(sample_weight, X), check_scales(sample_scale, X)
+        X, check_weights(sample_weight, X), check_scales(sample_scale, X), metric
     )
     model = MeanShift(
         kernel=kernel,
+        metric=metric,
         max_iter=max_iter,
         tol=tol,
         merge_radius=merge_radius,
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    opened = kernel_density.open(kernel, float(increasing[0]), n_jobs)
+    opened = kernel_density.open(kernel, metric, float(increasing[0]), n_jobs)
     density = opened.density
     wider = kernel_density.bandwidth_to_internal(increasing[1:], opened.rescaling)
     search = Search(model, opened)

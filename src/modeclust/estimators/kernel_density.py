@@ -7,7 +7,7 @@ import numpy as np
 
 from modeclust import _core
 from modeclust.data.memory import MemoryDataset, weight_spread
-from modeclust.data.reading import Doubles, is_sparse, working_dtype
+from modeclust.data.reading import Doubles, in_memory
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import check_n_jobs
 from modeclust.estimators.saving import are_rows
@@ -54,15 +54,18 @@ class KernelDensity:
             raise ValueError("a kernel density must have finite rows, weights >= 0 and scales > 0")
 
     @classmethod
-    def of(cls, X: Any, weight: Doubles | None, scale: Doubles | None) -> "KernelDensity":
+    def of(
+        cls, X: Any, weight: Doubles | None, scale: Doubles | None, metric: str
+    ) -> "KernelDensity":
         """Return the density of checked rows, which are copied into memory."""
-        rows = X.copy() if is_sparse(X) else np.array(X, dtype=working_dtype(X.dtype))
-        return cls(rows, weight, scale)
+        return cls(in_memory(X, metric, copy=True), weight, scale)
 
-    def open(self, kernel: str, bandwidth: float, n_jobs: int | None) -> OpenKernelDensity:
+    def open(
+        self, kernel: str, metric: str, bandwidth: float, n_jobs: int | None
+    ) -> OpenKernelDensity:
         """Open the density at a bandwidth in the user's units."""
         check_n_jobs(n_jobs)
-        rescaling = Rescaling.of(self.X)
+        rescaling = Rescaling.of(self.X, metric=metric)
         inner = self.bandwidth_to_internal(bandwidth, rescaling)
         dataset = MemoryDataset(
             rescaling.to_internal(self.X),
@@ -85,6 +88,7 @@ class KernelDensity:
             weight=dataset.total_weight,
             precision=float(scales.max()) if scales.size else 1.0,
             spread=weight_spread(dataset.weight, scales),
+            unit_length=metric == "cosine",
         )
         return OpenKernelDensity(density, dataset.X, rescaling, self.mean_scale)
 

@@ -12,11 +12,8 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted
 
 from modeclust._sklearn import StrOptions, fit_context, with_callbacks
-from modeclust.data.dask.chunks import as_array
-from modeclust.data.mode_pass import ModePass
 from modeclust.data.reading import is_dask
 from modeclust.data.validation import (
     check_rows,
@@ -40,7 +37,7 @@ from modeclust.estimators.stability import StabilityMixin
 from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.solvers.kmodes import State, assign, inverse_square
+from modeclust.solvers.kmodes import State
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.redundancy import density_ratios
 from modeclust.solvers.streaming import SufficientStatistics
@@ -95,6 +92,11 @@ class KModes(
         and only moves the modes.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. "epanechnikov" and "biweight" are 0 beyond one bandwidth from the mode.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        With "cosine", only the directions of rows count, as is usual for text and embeddings. Rows
+        are brought to length 1 as they are read, and centers and modes have length 1 too. All
+        distances, and so bandwidths, are those between points on the unit sphere, from 0 to 2:
+        :math:`\|x - c\|^2 = 2 (1 - \cos(x, c))`.
     adaptive : bool, default=False
         Whether each row gets its own local scale: the distance to its 10th nearest neighbour,
         divided by the mean of these distances.
@@ -238,7 +240,7 @@ class KModes(
         "_mode_statistics",
         "_n_features_out",
     )
-    _needed_after_fit = ("n_clusters", "bandwidth", "reassign", "kernel", "adaptive")
+    _needed_after_fit = ("n_clusters", "bandwidth", "reassign", "kernel", "metric", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
         "bandwidth": BANDWIDTH,
@@ -261,6 +263,7 @@ class KModes(
         rows_per_mode: float | str = "auto",
         reassign: bool = True,
         kernel: str = "gaussian",
+        metric: str = "euclidean",
         adaptive: bool = False,
         n_bandwidths: int = 20,
         start_bandwidth: float | str = "auto",
@@ -283,6 +286,7 @@ class KModes(
         self.rows_per_mode = rows_per_mode
         self.reassign = reassign
         self.kernel = kernel
+        self.metric = metric
         self.adaptive = adaptive
         self.n_bandwidths = n_bandwidths
         self.start_bandwidth = start_bandwidth
@@ -330,86 +334,6 @@ class KModes(
         self._fit_path(X, y, sample_weight, sample_scale, checkpoint)
         return self
 
-    def predict(self, X: Any) -> Any:
-        """Return the cluster of each row: that of its nearest center.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels. For a Dask collection, a lazy Dask array.
-        """
-        if is_dask(X):
-            check_is_fitted(self)
-            array = as_array(X, estimator=self, reset=False)
-            return self._map_chunks(array, "predict", self.cluster_centers_)
-        with self._open_new_data(X) as (dataset, centers, _):
-            assign(dataset, centers)
-            return dataset.labels()
-
-    def transform(self, X: Any) -> Any:
-        """Return the distance of each row to each center.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-            The distances. For a Dask collection, a lazy Dask array.
-        """
-        if is_dask(X):
-            check_is_fitted(self)
-            array = as_array(X, estimator=self, reset=False)
-            return self._map_chunks(array, "transform", self.cluster_centers_)
-        with self._open_new_data(X) as (dataset, centers, rescaling):
-            distances = dataset.distances(centers)
-            if not rescaling.is_identity:
-                with np.errstate(over="ignore"):
-                    distances *= dataset.dtype.type(rescaling.scale)
-        if np.isinf(distances.max()):
-            raise ValueError(
-                "X must hold smaller numbers: the distances to the centers overflow its type."
-            )
-        return distances
-
-    def score(
-        self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
-    ) -> float:
-        """Return the objective of the centers on `X`, divided by the sum of the weights.
-
-        It is the mean kernel value of the rows at their nearest centers, at `bandwidth_`, between 0
-        and 1. It grows with the bandwidth, up to 1 at an infinite bandwidth, and with the number of
-        clusters. So it cannot be used to choose either of them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New data.
-        y : Ignored
-            Not used, present for API consistency by convention.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        sample_scale : array-like of shape (n_samples,), default=None
-            Local scales of the rows; 1 by default, also for an adaptive fit.
-
-        Returns
-        -------
-        float
-            The mean objective.
-        """
-        opened = self._open_new_data(X, sample_weight, sample_scale)
-        with opened as (dataset, centers, rescaling):
-            inverse = inverse_square(self.bandwidth_ / rescaling.scale)
-            kernel = KERNELS[self._fitted_with["kernel"]]
-            return dataset.run(ModePass(centers, kernel, inverse)).mean_objective()
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -417,7 +341,7 @@ class KModes(
         return tags
 
     def _check_input(self, X: Any, sample_weight: Any, sample_scale: Any) -> CheckedInput:
-        X = check_rows(X, estimator=self, min_rows=2, chunked=True)
+        X = check_rows(X, estimator=self, min_rows=2, chunked=True, metric=self.metric)
         check_store_labels(self.store_labels, X)
         weight = check_weights(sample_weight, X)
         scale = check_scales(sample_scale, X, adaptive=self.adaptive)
@@ -440,7 +364,11 @@ class KModes(
         assert labelled is not None
         centers, modes = attributes["cluster_centers_"], attributes["path_"][-1]
         lazy = not dataset.stores_labels
-        labels = self._map_chunks(problem.X, "predict", centers) if lazy else dataset.labels()
+        fitted_with = attributes["_fitted_with"]
+        if lazy:
+            labels = self._map_chunks(problem.X, "predict", centers, fitted_with)
+        else:
+            labels = dataset.labels()
         last, separate = record.states[-1], record.n_labelled < len(record.states)
         return attributes | {
             "modes_": modes.centers.copy(),
@@ -468,7 +396,8 @@ class KModes(
         """
         if is_dask(original_rows(X)):
             return None
-        return first_elsewhere(X, indices, np.asarray(self.labels_[indices]), self.cluster_centers_)
+        labels, metric = np.asarray(self.labels_[indices]), self._fitted_with["metric"]
+        return first_elsewhere(X, indices, labels, self.cluster_centers_, metric)
 
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles, is_sparse
+from modeclust.data.reading import Doubles, in_memory, is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import LARGEST, SMALLEST, check_rows
 from modeclust.estimators.fit_soft_path import SoftPathEstimator
@@ -97,6 +97,8 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         ``bandwidth="auto"``.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The metric, as in `KModes`.
     solver : {"bound", "gradient"}, default="bound"
         How the assignments are found. "gradient" solves the problem above. "bound" adds an entropy,
         and maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
@@ -230,7 +232,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         "rows_averaged_",
         "_neighborhood",
     )
-    _needed_after_fit = ("kernel", "solver")
+    _needed_after_fit = ("kernel", "metric", "solver")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
             name: constraint
@@ -268,6 +270,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         start_bandwidth: float | str = "auto",
         n_bandwidths: int = 10,
         kernel: str = "gaussian",
+        metric: str = "euclidean",
         solver: str = "bound",
         init: Any = "linkage",
         n_init: int | str = "auto",
@@ -290,6 +293,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         self.start_bandwidth = start_bandwidth
         self.n_bandwidths = n_bandwidths
         self.kernel = kernel
+        self.metric = metric
         self.solver = solver
         self.init = init
         self.n_init = n_init
@@ -405,12 +409,12 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         """Open a dataset of new rows; yield it with the internal modes and the rescaling."""
         check_is_fitted(self)
         X = check_rows(X, estimator=self, reset=False)
-        known = self._neighborhood.X
+        known, metric = self._neighborhood.X, self._fitted_with["metric"]
         if is_sparse(known) != is_sparse(X):
             X = sparse.csr_array(X) if is_sparse(known) else X.toarray()
-        rescaling = Rescaling.of(known)
+        rescaling = Rescaling.of(known, metric=metric)
         centers = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
-        rows = rescaling.to_internal(np.asarray(X) if isinstance(X, np.memmap) else X)
+        rows = rescaling.to_internal(in_memory(X, metric))
         with MemoryDataset(rows, n_clusters=len(centers), n_jobs=self.n_jobs) as opened:
             yield opened, centers, rescaling
 
@@ -430,7 +434,8 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
         """Return the first of the rows at `indices` that differs from the same row of the fit."""
-        return first_unlike(X, indices, self._neighborhood.X, indices)
+        metric = self._fitted_with["metric"]
+        return first_unlike(X, indices, self._neighborhood.X, metric)
 
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()

@@ -27,6 +27,7 @@ from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import (
     check_cluster_count,
     check_n_jobs,
+    check_not_zero,
     check_numbers,
     check_rows,
     check_scales,
@@ -74,6 +75,8 @@ class MeanShift(
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"
         The kernel. With "epanechnikov", a point moves to the plain mean of the rows within one
         bandwidth, as with the flat kernel of `sklearn.cluster.MeanShift`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        The metric, as in `KModes`.
     n_clusters : int, default=None
         The number of modes. If given, the fit searches for a bandwidth with this number of modes.
     adaptive : bool, default=False
@@ -148,14 +151,17 @@ class MeanShift(
     cluster_centers_: npt.NDArray[np.floating[Any]]
     _saved_types = (KernelDensity,)
     _required_attributes = ("_kernel_density",)
-    _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
+    _needed_after_fit = ("kernel", "metric", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
         "n_clusters": [COUNT, None],
         "adaptive": ["boolean"],
         "seeds": [StrOptions({"all", "bin"}), COUNT, "array-like"],
         "merge_radius": [FINITE],
-        **{name: CONSTRAINTS[name] for name in ("kernel", "max_iter", "random_state", "n_jobs")},
+        **{
+            name: CONSTRAINTS[name]
+            for name in ("kernel", "metric", "max_iter", "random_state", "n_jobs")
+        },
         "tol": [FINITE],
     }
 
@@ -164,6 +170,7 @@ class MeanShift(
         bandwidth: float | str = "knn",
         *,
         kernel: str = "gaussian",
+        metric: str = "euclidean",
         n_clusters: int | None = None,
         adaptive: bool = False,
         seeds: Any = "all",
@@ -175,6 +182,7 @@ class MeanShift(
     ) -> None:
         self.bandwidth = bandwidth
         self.kernel = kernel
+        self.metric = metric
         self.n_clusters = n_clusters
         self.adaptive = adaptive
         self.seeds = seeds
@@ -210,7 +218,7 @@ class MeanShift(
         """
         X = check_rows(X, estimator=self, min_rows=2)
         kernel_density, bandwidth = self._prepare(X, sample_weight, sample_scale)
-        opened = kernel_density.open(self.kernel, bandwidth, self.n_jobs)
+        opened = kernel_density.open(self.kernel, self.metric, bandwidth, self.n_jobs)
         search = Search(self, opened)
         callback_args = {"estimator": self, "X": X, "y": y}
         task: Any = None
@@ -252,8 +260,10 @@ class MeanShift(
             raise ValueError(f"method must be 'basin' or 'nearest', got {method!r}.")
         X = check_rows(X, estimator=self, reset=False)
         kept = self._fitted_with
-        opened = self._kernel_density.open(kept["kernel"], self.bandwidth_, self.n_jobs)
-        rows = opened.rescaling.to_internal(X)
+        opened = self._kernel_density.open(
+            kept["kernel"], kept["metric"], self.bandwidth_, self.n_jobs
+        )
+        rows = opened.rescaling.rows(X)
         centers = opened.rescaling.to_internal(self.cluster_centers_.astype(np.float64))
         if method == "nearest":
             _, nearest = nearest_rows(centers, rows, 1, self.n_jobs)
@@ -280,11 +290,11 @@ class MeanShift(
         if self.n_clusters is not None:
             check_cluster_count(self.n_clusters, X)
         self._check_seeds(X)
-        rescaling = Rescaling.of(X)
+        rescaling = Rescaling.of(X, metric=self.metric)
         if not isinstance(self.bandwidth, str):
             mean_scale = 1.0 if scale is None else float(np.average(scale, weights=weight))
             rescaling.bandwidth_to_internal(self.bandwidth, mean_scale, limits=LIMITS)
-        internal = rescaling.to_internal(X)
+        internal = rescaling.rows(X)
         with MemoryDataset(internal, weight=weight, n_jobs=self.n_jobs) as dataset:
             if self.n_clusters is not None:
                 pool = distinct_rows(dataset, self.n_clusters, np.random.RandomState(0))
@@ -296,7 +306,8 @@ class MeanShift(
                 unit=rescaling.scale,
                 random_state=self.random_state,
             )
-        return KernelDensity.of(X, weight, local if self.adaptive else scale), bandwidth
+        scale = local if self.adaptive else scale
+        return KernelDensity.of(X, weight, scale, self.metric), bandwidth
 
     def _check_seeds(self, X: Any) -> None:
         n_seeds = X.shape[0]
@@ -306,6 +317,8 @@ class MeanShift(
                 raise ValueError(
                     f"seeds must have as many columns as X, {X.shape[1]}, got {seeds.shape[1]}."
                 )
+            if self.metric == "cosine":
+                check_not_zero(seeds, "seeds")
             n_seeds = len(seeds)
         elif isinstance(self.seeds, Integral):
             n_seeds = int(self.seeds)
@@ -350,7 +363,8 @@ class MeanShift(
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:
         """Return the first of the rows at `indices` that differs from the same row of the fit."""
-        return first_unlike(X, indices, self._kernel_density.X, indices)
+        metric = self._fitted_with["metric"]
+        return first_unlike(X, indices, self._kernel_density.X, metric)
 
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()
@@ -359,7 +373,8 @@ class MeanShift(
         is_right = isinstance(density, KernelDensity) and density.X.shape == shape
         if is_right:
             try:
-                density.open(self._fitted_with["kernel"], self.bandwidth_, 1)
+                kept = self._fitted_with
+                density.open(kept["kernel"], kept["metric"], self.bandwidth_, 1)
             except ValueError:  # the bandwidth is too small
                 is_right = False
         yield "_kernel_density", is_right, f"rows of {shape[1]} features, one for each label"
@@ -380,7 +395,8 @@ class Search:
         self._seeds: Any = None
         self._owner: npt.NDArray[np.intp] | None = None  # the seed of each row
         if is_array_like(model.seeds):
-            self._seeds = opened.rescaling.to_internal(np.asarray(model.seeds, dtype=np.float64))
+            seeds = opened.rescaling.to_internal(np.asarray(model.seeds, dtype=np.float64))
+            self._seeds = self._density.place(seeds)
         elif isinstance(model.seeds, Integral):
             n_rows = self._rows.shape[0]
             chosen = self.rng.choice(n_rows, min(int(model.seeds), n_rows), replace=False)
@@ -419,8 +435,11 @@ class Search:
         """Return the modes at a bandwidth, from all seeds."""
         if self._in_cells:
             cells = np.round(self._rows.astype(np.float64) / bandwidth)
-            cells, self._owner = np.unique(cells, axis=0, return_inverse=True)
-            self._seeds = cells * bandwidth
+            cells, first, self._owner = np.unique(
+                cells, axis=0, return_index=True, return_inverse=True
+            )
+            # The middle of a cell may be the middle of the sphere.
+            self._seeds = self._rows[first] if self._density.unit_length else cells * bandwidth
         parts = self.observed(solver.in_parts(self._seeds))
         return solver.find_modes(self._density.at(bandwidth), parts, self.limits, self.rng)
 

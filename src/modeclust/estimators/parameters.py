@@ -36,6 +36,7 @@ N_CALLS = 3
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [COUNT],
     "kernel": [StrOptions(set(KERNELS))],
+    "metric": [StrOptions({"euclidean", "cosine"})],
     "path_iter": [COUNT],
     "max_iter": [COUNT],
     "mean_shift_iter": [COUNT],

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from modeclust._sklearn import available_if, fit_context, with_callbacks
 from modeclust.data.memory import open_dataset, thread_count
+from modeclust.data.mode_pass import to_unit_length
 from modeclust.data.reading import is_dask
 from modeclust.data.validation import (
     check_rows,
@@ -157,7 +158,8 @@ class PartialFitMixin(PathEstimator):
         if scale is not None or unit != 1.0:
             scale = relative_scales(scale, unit, X.shape[0])
         n_threads = thread_count(self.n_jobs)
-        rescaling = rescaling_for_new(X, self.cluster_centers_, self.bandwidth_, n_threads)
+        metric = self._fitted_with["metric"]
+        rescaling = rescaling_for_new(X, self.cluster_centers_, self.bandwidth_, n_threads, metric)
         n_clusters = len(self.cluster_centers_)
         # New rows have no labels to keep.
         options = replace(self._solver_options(self._fitted_with["kernel"]), reassign=True)
@@ -173,6 +175,7 @@ class PartialFitMixin(PathEstimator):
                 float(problem.bandwidth_to_internal(self.bandwidth_)),
                 options,
                 half_life=self.half_life,
+                start=_directions(statistics, self.cluster_centers_, metric),
             )
             record = Record.begin(problem, self.store_labels, 2)
             record.add(state)
@@ -185,6 +188,7 @@ class PartialFitMixin(PathEstimator):
                     problem.bandwidth_to_internal(self.mode_bandwidths_),
                     options,
                     half_life=self.half_life,
+                    start=_directions(modes, self.modes_, metric),
                 )
                 record.add(state)
             attributes = self._fitted_attributes(record)
@@ -205,3 +209,12 @@ class PartialFitMixin(PathEstimator):
                     f"{name} must stay {settled!r}, as in the first batch, got {value!r}; set it "
                     "back, or call fit to start again."
                 )
+
+
+def _directions(
+    statistics: SufficientStatistics, centers: npt.NDArray[Any], metric: str
+) -> npt.NDArray[np.float64] | None:
+    """Return where a batch starts with the metric "cosine"; None with others."""
+    if metric != "cosine":
+        return None
+    return to_unit_length(statistics.centers, centers.astype(np.float64))

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust._sklearn import is_array_like
 from modeclust.data.dataset import Dataset
 from modeclust.data.memory import open_dataset, thread_count
+from modeclust.data.mode_pass import ModePass, to_unit_length
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.data.validation import (
@@ -22,7 +23,12 @@ from modeclust.data.validation import (
     original_rows,
     rescaling_for,
 )
-from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning, _warn_user
+from modeclust.exceptions import (
+    CenterLengthWarning,
+    EmptyClusterWarning,
+    EmptySupportWarning,
+    _warn_user,
+)
 from modeclust.path import Path
 from modeclust.solvers.kmeans import distinct_rows, draw_seeds
 from modeclust.solvers.kmodes import (
@@ -32,6 +38,7 @@ from modeclust.solvers.kmodes import (
     assign,
     evaluate,
     follow_path,
+    inverse_square,
 )
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.robust_start import improved_seeds
@@ -39,6 +46,10 @@ from modeclust.solvers.streaming import SufficientStatistics
 
 # By default, a path stores at most this many labels.
 MAX_LABELS = 10_000_000
+# Lengths of the centers of rows of length 1 may differ by this factor. On texts where they differed
+# by up to 1.8, labels were about as good as by the metric "cosine". From 2 on, the adjusted Rand
+# index was lower by 0.1 to 0.4.
+MAX_LENGTH_RATIO = 2.0
 NO_CENTERS: Centers = np.empty((0, 0))
 
 
@@ -74,6 +85,7 @@ class Problem:
         *,
         n_clusters: int,
         init: Any,
+        metric: str,
         n_jobs: int | None,
         rng: np.random.RandomState,
     ) -> Iterator[Self]:
@@ -82,9 +94,9 @@ class Problem:
         check_n_jobs(n_jobs)
         check_cluster_count(n_clusters, X)
         if is_array_like(init):
-            check_centers(init, n_clusters, X.shape[1])
+            check_centers(init, n_clusters, X.shape[1], metric)
         n_threads = thread_count(n_jobs)
-        rescaling = rescaling_for(X, n_threads)
+        rescaling = rescaling_for(X, n_threads, metric)
         with open_dataset(
             X, rescaling, weight=checked.weight, n_clusters=n_clusters, n_threads=n_threads
         ) as dataset:
@@ -120,6 +132,8 @@ class Problem:
 
     def statistics(self, state: State) -> SufficientStatistics:
         """Return the sufficient statistics of the rows at `state`, in the user's units."""
+        if self.dataset.unit_length:
+            return self._statistics_on_sphere(state)
         if state.mass is None or state.reference is None:
             state = evaluate(self.dataset, state, state.centers, self.options.kernel)
         mass, averaged = np.asarray(state.mass), np.asarray(state.rows_averaged)
@@ -128,6 +142,24 @@ class Problem:
             mass,
             mass * mass / np.where(averaged > 0, averaged, np.inf),
             np.asarray(state.reference),
+            self.dataset.total_weight,
+            self.mean_scale,
+        )
+
+    def _statistics_on_sphere(self, state: State) -> SufficientStatistics:
+        """Return the statistics of rows of length 1, whose means are shorter than the centers."""
+        factors, inverse = None, inverse_square(state.bandwidth)
+        if state.cluster_bandwidths is not None:
+            factors, inverse = state.cluster_bandwidths**-2.0, 1.0
+        pass_ = ModePass(
+            state.centers, self.options.kernel, inverse, state.stage < 2, cluster_factors=factors
+        )
+        sums = self.dataset.run(pass_)
+        return SufficientStatistics(
+            sums.means(state.centers),
+            sums.mass,
+            sums.mass_squared,
+            sums.reference,
             self.dataset.total_weight,
             self.mean_scale,
         )
@@ -150,7 +182,10 @@ class Problem:
         return improved_seeds(self.pool, seeds, self.n_clusters, self.options, rng, self.n_threads)
 
     def _internal_seeds(self, init: Any) -> Centers:
-        centers = check_centers(init, self.n_clusters, self.dataset.n_features)
+        n_features, metric = self.dataset.n_features, self.rescaling.metric
+        centers = check_centers(init, self.n_clusters, n_features, metric)
+        if metric == "cosine":
+            return to_unit_length(centers)
         return np.asarray(self.rescaling.to_internal(centers), dtype=np.float64)
 
     def _seeds_by_call(
@@ -316,6 +351,7 @@ class Record:
                 f"{'' if last.labels is None else ' or smoothing'}.",
                 EmptyClusterWarning,
             )
+        self._warn_of_lengths(last)
         unsupported = np.logical_or.reduce([state.unsupported for state in self.states])
         if True in unsupported:
             first = self._first(lambda state: np.any(state.unsupported))
@@ -325,6 +361,26 @@ class Record:
                 "Use a larger bandwidth or kernel='gaussian'.",
                 EmptySupportWarning,
             )
+
+    def _warn_of_lengths(self, last: State) -> None:
+        """Warn if sparse rows have length 1, but some centers are much shorter than others.
+
+        A row that is far from all centers is then nearest to the shortest, whatever its direction.
+        """
+        problem = self.problem
+        is_euclidean = problem.dataset.is_sparse and not problem.dataset.unit_length
+        if not is_euclidean or problem.pool is None or last.labels is not None:
+            return
+        lengths = np.linalg.norm(last.centers[last.nearest >= 0], axis=1)
+        longest, shortest = lengths.max(initial=0.0), lengths.min(initial=np.inf)
+        if longest <= MAX_LENGTH_RATIO * shortest or not problem.pool.has_unit_length():
+            return
+        _warn_user(
+            f"All rows have length 1, but the lengths of the centers are from {shortest:.2g} to "
+            f"{longest:.2g}. Rows that are far from all centers go to the shortest one. Use "
+            "metric='cosine', by which all centers have length 1.",
+            CenterLengthWarning,
+        )
 
     def _in_bandwidths(self, state: State) -> str:
         if np.isinf(state.bandwidth):

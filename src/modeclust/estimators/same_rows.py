@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust import _core
-from modeclust.data.reading import Doubles, core_rows, is_sparse, read_rows
+from modeclust.data.reading import Doubles, core_rows, in_memory, is_sparse, read_rows
 from modeclust.data.rescaling import Rescaling
 
 Indices = npt.NDArray[np.intp]
@@ -44,27 +44,31 @@ def check_same_rows(model: Any, X: Any, row_numbers: Indices | None = None) -> N
 
 
 def first_elsewhere(
-    X: Any, indices: Indices, labels: npt.NDArray[np.integer[Any]], centers: npt.NDArray[Any]
+    X: Any,
+    indices: Indices,
+    labels: npt.NDArray[np.integer[Any]],
+    centers: npt.NDArray[Any],
+    metric: str,
 ) -> int | None:
     """Return the first row among `indices` that is clearly nearer to another center.
 
     `labels` are their labels in a clustering by the nearest center.
     """
-    rescaling = Rescaling.of(X)  # of all rows, as in a fit
+    rescaling = Rescaling.of(X, metric=metric)  # of all rows, as in a fit
     sample = read_rows(X, indices)
-    rows = rescaling.to_internal(sample)
+    rows = rescaling.rows(sample)
     distances = np.empty((len(labels), len(centers)), dtype=rows.dtype)
     internal = rescaling.to_internal(centers.astype(np.float64))
     _core.distances(core_rows(rows), np.ascontiguousarray(internal), distances)
     own = distances[np.arange(len(labels)), labels]
-    largest = _row_maxima(abs(sample)) / rescaling.scale
+    largest = 1.0 if metric == "cosine" else _row_maxima(abs(sample)) / rescaling.scale
     allowed = BORDER * own + SINGLE_PRECISION * largest * np.sqrt(sample.shape[1])
     return _first(indices, own - distances.min(axis=1) > allowed)
 
 
-def first_unlike(X: Any, indices: Indices, kept: Any, kept_indices: Indices) -> int | None:
-    """Return the first row among `indices` that differs from its row in `kept`."""
-    rows, known = read_rows(X, indices), read_rows(kept, kept_indices)
+def first_unlike(X: Any, indices: Indices, kept: Any, metric: str) -> int | None:
+    """Return the first row among `indices` that differs from the row that a model has `kept`."""
+    rows, known = in_memory(read_rows(X, indices), metric), read_rows(kept, indices)
     if is_sparse(rows) != is_sparse(known):
         rows, known = sparse.csr_array(rows), sparse.csr_array(known)
     maximum: Any = np.maximum if not is_sparse(rows) else lambda a, b: a.maximum(b)

@@ -22,8 +22,11 @@ from modeclust.data.validation import (
 from modeclust.estimators.fit_path import PathEstimator
 from modeclust.estimators.observers import ProgressPrinter
 from modeclust.estimators.same_rows import check_same_rows
-from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
+from modeclust.exceptions import CenterLengthWarning, EmptyClusterWarning, EmptySupportWarning
 from modeclust.solvers.stability import compare, overlap_table, row_spacing
+
+# Warnings that the fits of resamples do not repeat.
+QUIET = (ConvergenceWarning, EmptyClusterWarning, EmptySupportWarning, CenterLengthWarning)
 
 
 class Stability(NamedTuple):
@@ -137,13 +140,14 @@ class StabilityMixin(PathEstimator):
         if not (isinstance(n_resamples, Integral) and n_resamples >= 1):
             raise ValueError(f"n_resamples must be an integer >= 1, got {n_resamples!r}.")
         rng = check_random_state(self.random_state if random_state is None else random_state)
-        rows = check_rows(X, estimator=self, reset=False, chunked=True)
+        metric = self._fitted_with["metric"]
+        rows = check_rows(X, estimator=self, reset=False, chunked=True, metric=metric)
         check_same_rows(self, rows)
         weight = check_weights(sample_weight, rows)
         check_scales(sample_scale, rows, adaptive=self._fitted_with["adaptive"])
         labels = self.predict(X)
         n_clusters, n_threads = len(self.cluster_centers_), thread_count(self.n_jobs)
-        rescaling = rescaling_for(rows, n_threads)
+        rescaling = rescaling_for(rows, n_threads, metric)
         with open_dataset(
             rows, rescaling, weight=weight, n_clusters=n_clusters, n_threads=n_threads
         ) as dataset:
@@ -171,7 +175,7 @@ class StabilityMixin(PathEstimator):
         model = type(self)(**self.get_params(deep=False) | self._fitted_with | quiet)
         X = original_rows(rows)
         with warnings.catch_warnings():
-            for category in (ConvergenceWarning, EmptyClusterWarning, EmptySupportWarning):
+            for category in QUIET:
                 warnings.simplefilter("ignore", category)
             return model.fit(X, sample_weight=counts, sample_scale=sample_scale)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles, is_sparse
+from modeclust.data.reading import Doubles, in_memory, is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import check_rows
 from modeclust.estimators.same_rows import check_same_rows
@@ -24,7 +24,7 @@ from modeclust.solvers.kmodes import assign
 class Clustering(NamedTuple):
     """A clustering at one point of a path, and the rows that the model was fitted on."""
 
-    X: Any
+    X: Any  # of length 1 with the metric "cosine"
     labels: Labels  # (N,)
     centers: Doubles  # (K, D)
     bandwidth: float | None  # None if the model has no bandwidth
@@ -56,6 +56,7 @@ class Clustering(NamedTuple):
             )
         X = check_rows(X, estimator=model, reset=False)
         check_same_rows(model, X)
+        X = in_memory(X, getattr(model, "_fitted_with", {}).get("metric", "euclidean"))
         names = check_names(model, X.shape[1], feature_names)
         if bandwidth is None:
             centers = getattr(model, "modes_", model.cluster_centers_)

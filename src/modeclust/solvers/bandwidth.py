@@ -151,7 +151,7 @@ def neighbor_bandwidth(
     few = np.sort(rng.permutation(len(chosen))[:n_few])
     sample = dataset.take(chosen)
     weight = sample.weight if dataset.weights_are_counts else None
-    with MemoryDataset(sample.X, weight=weight, n_jobs=1) as rows:
+    with MemoryDataset(sample.rows(), weight=weight, n_jobs=1) as rows:
         near = neighbor_distances(rows, np.arange(len(chosen)), n_neighbors)
     exact = average(
         neighbor_distances(dataset, chosen[few], n_neighbors), sample.weight[few], statistic
@@ -171,7 +171,7 @@ def _distinct_bandwidth(
     distinct = dataset.distinct()
     if len(distinct.weight) == 1:
         return 1.0
-    with MemoryDataset(distinct.X) as rows:
+    with MemoryDataset(distinct.rows()) as rows:
         return neighbor_bandwidth(rows, n_neighbors, n_samples, statistic, rng)
 
 
@@ -254,7 +254,8 @@ def likelihood_bandwidth(sample: Sample, n_rows: int) -> float:
     A row is left out together with its copies. The best bandwidth of the sample is scaled to
     `n_rows` rows, by the rate at which the best bandwidth shrinks with the number of rows.
     """
-    rows, weights = sample.distinct()
+    distinct = sample.distinct()
+    rows, weights = distinct.X, distinct.weight
     if len(weights) == 1:
         return 0.0
     squared = np.square(pairwise_distances(rows) if is_sparse(rows) else cdist(rows, rows))

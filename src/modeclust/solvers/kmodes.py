@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from modeclust._core import center_moves
 from modeclust.data.dataset import Dataset
-from modeclust.data.mode_pass import ModePass, ModeSums
+from modeclust.data.mode_pass import ModePass, ModeSums, to_unit_length
 from modeclust.kernels import GAUSSIAN
 from modeclust.solvers.options import SolverOptions
 
@@ -142,6 +142,8 @@ def solve_on_path(
             break
         is_slow = n_iter >= PLAIN_STEPS and mean_shift_iter == 1
         centers = relaxation.next(centers, moved) if is_slow else moved
+        if is_slow and sums.unit_length:
+            centers = to_unit_length(centers)
         if n_iter == max_iter and next_bandwidth is not None:
             next_scale = inverse_square(next_bandwidth)
             pass_ = ModePass(centers, kernel, next_scale, reassign, inverse_squared_previous=scale)
@@ -161,7 +163,8 @@ class Relaxation:
     function of the center c that is equal to it at the current center and is, up to a constant,
     -|c - m|^2, where m is the point to which the mode step moves the center. So no point that is at
     most as far from m as the current center lowers the objective: a step of up to twice the length
-    is as safe as the plain one.
+    is as safe as the plain one. This holds on the sphere too, after division by the length: among
+    points of length 1, those nearer to m are those at a smaller angle to it.
     """
 
     def __init__(self) -> None:

@@ -394,6 +394,6 @@ def _nearest(
     dataset: Dataset, indices: npt.NDArray[np.int64], centers: Centers, among: Any = True
 ) -> npt.NDArray[np.intp]:
     """Return the nearest center of some rows, among the centers where `among` is True."""
-    with MemoryDataset(dataset.take(indices).X, n_jobs=1) as some:
+    with MemoryDataset(dataset.take(indices).rows(), n_jobs=1) as some:
         distances = np.nan_to_num(some.distances(centers))  # overflows count as the largest number
     return np.asarray(np.where(among, distances, np.inf).argmin(axis=1))

@@ -16,6 +16,7 @@ from sklearn.neighbors import radius_neighbors_graph
 from threadpoolctl import threadpool_limits
 
 from modeclust import _core
+from modeclust.data.mode_pass import to_unit_length
 from modeclust.data.reading import is_sparse
 from modeclust.kernels import EPANECHNIKOV
 from modeclust.solvers.kmodes import inverse_square
@@ -64,6 +65,7 @@ class Density:
     weight: float  # the sum of all weights
     precision: float  # the largest 1 / s^2
     spread: float  # see `weight_spread`
+    unit_length: bool = False  # whether rows and points have length 1 (metric "cosine")
 
     @property
     def is_smooth(self) -> bool:
@@ -87,9 +89,13 @@ class Density:
             nearest=reach,
             negligible=min(self.spread - 2.0 * np.log(NEGLIGIBLE / self.n_rows), 600.0),
         )
-        moved = _core.means(sums.totals, sums.mass, points)
+        moved = _core.means(sums.totals, sums.mass, points, self.unit_length)
         # A rounding error could make the density exceed 1.
         return moved, np.minimum(sums.density / self.weight, 1.0), sums.smallest
+
+    def place(self, points: Points) -> Points:
+        """Return points where the density is defined: on the sphere, or as they are."""
+        return to_unit_length(points) if self.unit_length else points
 
     def reach_after(self, reach: Vector, moves: Vector) -> Vector:
         """Return an upper bound on the smallest t at points after moves of these lengths."""
@@ -223,7 +229,7 @@ class _Trajectories:
         # A longer step could lead to another mode.
         max_factor = np.clip(SLOW / np.maximum(lengths / bandwidth, 1e-30), 1.0, MAX_LENGTHENING)
         factor = np.where(is_slow, 1.0 / (1.0 - np.minimum(rate, 1.0 - 1.0 / max_factor)), 1.0)
-        target = here + factor[:, None] * step
+        target = self._kde.place(here + factor[:, None] * step)
         target[fell] = self._plain[fell]
         arrived = rose & (lengths <= tol * bandwidth)
         self.converged[self.active[arrived]] = True
@@ -311,7 +317,7 @@ def _leave_saddles(
     """
     nudges = rng.normal(size=points.shape)
     nudges *= NUDGE * density.bandwidth / np.linalg.norm(nudges, axis=1, keepdims=True)
-    parts = map(partial(ascend, density, limits=limits), in_parts(points + nudges))
+    parts = map(partial(ascend, density, limits=limits), in_parts(density.place(points + nudges)))
     ends, densities = zip(*((part.points, part.density) for part in parts), strict=True)
     again, new_density = np.concatenate(ends), np.concatenate(densities)
     higher = new_density > values

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from modeclust import _core
 from modeclust.data.distance_pass import KernelValuePass, OwnDistancePass
 from modeclust.data.memory import MemoryDataset
+from modeclust.data.mode_pass import to_unit_length
 from modeclust.data.sample import Sample
 from modeclust.kernels import GAUSSIAN
 from modeclust.solvers.kmeans import lower_inertia, mean_variance, solve_kmeans
@@ -106,7 +107,9 @@ def improved_seeds(
 
     One run over all rows from there has about the inertia of the best of ten, in less time.
     """
-    dataset = MemoryDataset(pool.X, weight=pool.weight, n_clusters=n_clusters, n_threads=n_threads)
+    dataset = MemoryDataset(
+        pool.rows(), weight=pool.weight, n_clusters=n_clusters, n_threads=n_threads
+    )
     tolerance = options.tol * mean_variance(dataset)
     while True:
         best = None
@@ -128,7 +131,7 @@ class Breathing:
         self._weight = pool.weight[::step].copy()
         self._rng = rng
         self._dataset = MemoryDataset(
-            pool.X[::step], weight=self._weight, n_clusters=2 * n_clusters, n_threads=n_threads
+            pool.rows(step), weight=self._weight, n_clusters=2 * n_clusters, n_threads=n_threads
         )
 
     def run(self, centers: Centers, bandwidth: float, max_rejected: int = 1) -> tuple[Centers, int]:
@@ -167,7 +170,8 @@ class Breathing:
             keys = np.log(self._rng.uniform(size=len(chances))) / (chances / chances.max())
         drawn = np.argsort(-np.nan_to_num(keys), kind="stable")[:n_drawn]
         own = state.centers[self._dataset.labels_at(drawn)]
-        return np.asarray(own + SPLIT * (self._dataset.take(drawn).dense() - own))
+        new = np.asarray(own + SPLIT * (self._dataset.take(drawn).dense() - own))
+        return to_unit_length(new) if self._dataset.unit_length else new
 
     def _best(self, centers: Centers, bandwidth: float, n_kept: int) -> npt.NDArray[np.int64]:
         """Return which centers are left if those are removed that the rows miss least."""

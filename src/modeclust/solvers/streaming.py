@@ -45,7 +45,9 @@ NEGLIGIBLE_MASS = 1e-250
 class SufficientStatistics:
     """The discounted sums of all rows seen; `ModeSums` explains mass and reference."""
 
-    centers: Centers  # (K, D) sum of weight x / mass; the center if the mass is 0
+    # (K, D) sum of weight x / mass; the center if the mass is 0. With the metric "cosine", they are
+    # shorter than 1.
+    centers: Centers
     mass: npt.NDArray[np.float64]  # (K,)
     mass_squared: npt.NDArray[np.float64]  # (K,)
     reference: npt.NDArray[np.float64]  # (K,)
@@ -87,7 +89,7 @@ class SufficientStatistics:
         discounted.merge(batch)
         return replace(
             self,
-            centers=discounted.moved(centers),
+            centers=discounted.means(centers),
             mass=discounted.mass,
             mass_squared=discounted.mass_squared,
             reference=discounted.reference,
@@ -129,16 +131,18 @@ def update(
     options: SolverOptions,
     *,
     half_life: float,
+    start: Centers | None = None,
 ) -> tuple[State, SufficientStatistics]:
     """Fit a batch of rows together with the statistics of the earlier rows.
 
-    There are at most `options.path_iter` iterations. Returns the state of a pass over the batch
-    alone at the new centers, and the statistics with the batch included.
+    There are at most `options.path_iter` iterations from `start`, or from the means of the earlier
+    rows. Returns the state of a pass over the batch alone at the new centers, and the statistics
+    with the batch included.
     """
     sums = statistics.discounted(dataset.total_weight, half_life).sums(options.kernel)
     state = solve(
         DatasetWithStatistics(sums, dataset),
-        statistics.centers,
+        statistics.centers if start is None else start,
         bandwidth,
         replace(options, max_iter=options.path_iter),
     )
@@ -154,15 +158,17 @@ def update_modes(
     options: SolverOptions,
     *,
     half_life: float,
+    start: Centers | None = None,
 ) -> tuple[State, SufficientStatistics]:
     """Move modes with bandwidths of their own (K,) to a batch of rows, which keep their labels.
 
-    There are at most `options.path_iter` mode steps. Returns as `update` does; the rows averaged
-    are those of all batches.
+    There are at most `options.path_iter` mode steps, from `start` as in `update`. Returns as
+    `update` does; the rows averaged are those of all batches.
     """
     sums = statistics.discounted(dataset.total_weight, half_life).sums(options.kernel)
     both, factors = DatasetWithStatistics(sums, dataset), 1.0 / (bandwidths * bandwidths)
     modes, n_iter, residual, settled = statistics.centers, 0, np.inf, False
+    modes = modes if start is None else start
     while n_iter < options.path_iter and not settled:
         moved = both.run(
             ModePass(modes, options.kernel, 1.0, False, cluster_factors=factors)

@@ -17,7 +17,7 @@ from modeclust.data.dataset import Part, pass_assigns
 from modeclust.data.mean_pass import MeanPass
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.mode_pass import ModePass
-from modeclust.data.reading import Doubles, Indices
+from modeclust.data.reading import Doubles, Indices, UnitRows
 from modeclust.kernels import GAUSSIAN
 
 # A process keeps the labels of at most this many fits.
@@ -72,7 +72,8 @@ class Chunk(NamedTuple):
     def part(self, are_counts: bool) -> Part:
         """Return the rows of positive weight; weights that are counts are repetitions."""
         present = self.present()
-        X = self.X if len(present) == self.X.shape[0] else self.X[present]
+        has_all = len(present) == self.X.shape[0] and not isinstance(self.X, UnitRows)
+        X = self.X if has_all else self.X[present]
         counts = np.ones(len(present))
         if are_counts and self.weight is not None:
             counts = self.weight[present]

@@ -11,7 +11,15 @@ from scipy import sparse
 
 from modeclust._sklearn import check_feature_names, check_n_features
 from modeclust.data.dask.tasks import computed, current_client, merged, on_workers, sent
-from modeclust.data.reading import Doubles, is_dask, is_sparse, working_dtype
+from modeclust.data.reading import (
+    Doubles,
+    Indices,
+    check_directions,
+    core_rows,
+    is_dask,
+    is_sparse,
+    working_dtype,
+)
 from modeclust.data.rescaling import Rescaling, column_limits
 
 
@@ -26,9 +34,11 @@ class ChunkStats:
     has_nan: bool
     has_inf: bool
     is_sparse: bool
+    empty: Indices  # rows of length 0, if they were counted
 
     def merge(self, other: "ChunkStats") -> None:
         """Add the statistics of the chunks that follow."""
+        self.empty = np.concatenate([self.empty, sum(self.lengths) + other.empty])
         self.lengths = self.lengths + other.lengths
         self.n_bytes += other.n_bytes
         self.lowest = np.minimum(self.lowest, other.lowest)
@@ -38,9 +48,9 @@ class ChunkStats:
         self.is_sparse |= other.is_sparse
 
 
-def chunk_stats(part: Any) -> ChunkStats:
-    """Return the statistics of a chunk."""
-    if is_sparse(part) and part.format not in ("csr", "csc"):
+def chunk_stats(part: Any, metric: str = "euclidean") -> ChunkStats:
+    """Return the statistics of a chunk; rows of length 0 are counted for the metric "cosine"."""
+    if is_sparse(part) and (part.format not in ("csr", "csc") or metric == "cosine"):
         part = sparse.csr_array(part)
     values = part.data if is_sparse(part) else np.asarray(part)
     n_rows, n_features = part.shape
@@ -50,10 +60,22 @@ def chunk_stats(part: Any) -> ChunkStats:
     lowest, highest = np.full(n_features, np.inf), np.full(n_features, -np.inf)
     if n_rows and finite.all():
         lowest, highest = column_limits(part if is_sparse(part) else values)
+    empty = np.empty(0, dtype=np.int64)
+    if metric == "cosine" and finite.all():
+        lengths = core_rows(_canonical(part) if is_sparse(part) else values).inverse_lengths()
+        empty = np.flatnonzero(np.isinf(lengths))
     has_nan = bool(np.isnan(values).any())
     n_bytes = values.nbytes + (part.indices.nbytes if is_sparse(part) else 0)
     has_inf = not has_nan and not finite.all()
-    return ChunkStats([n_rows], n_bytes, lowest, highest, has_nan, has_inf, is_sparse(part))
+    return ChunkStats([n_rows], n_bytes, lowest, highest, has_nan, has_inf, is_sparse(part), empty)
+
+
+def _canonical(part: Any) -> Any:
+    """Return a CSR chunk without duplicates."""
+    if not part.has_canonical_format:
+        part = part.copy()
+        part.sum_duplicates()
+    return part
 
 
 class Column(NamedTuple):
@@ -138,26 +160,31 @@ class Chunks:
 
 def _prepare(part: Any, rescaling: Rescaling, dtype: np.dtype[Any]) -> Any:
     if is_sparse(part):
-        part = sparse.csr_array(part, dtype=dtype)
-        if not part.has_canonical_format:
-            part = part.copy()
-            part.sum_duplicates()
+        part = _canonical(sparse.csr_array(part, dtype=dtype))
     else:
         part = np.ascontiguousarray(part, dtype=dtype)
-    return rescaling.to_internal(part)
+    return rescaling.rows(part)
 
 
-def check_chunks(X: Any, *, estimator: Any = None, reset: bool = True, min_rows: int = 1) -> Chunks:
+def check_chunks(
+    X: Any,
+    *,
+    estimator: Any = None,
+    reset: bool = True,
+    min_rows: int = 1,
+    metric: str = "euclidean",
+) -> Chunks:
     """Return the checked rows of a Dask array or frame."""
     array = as_array(X, estimator=estimator, reset=reset)
     parts = list(array.to_delayed().ravel())
     try:
-        stats = merged([on_workers(chunk_stats, part) for part in parts])
+        stats = merged([on_workers(chunk_stats, part, metric) for part in parts])
     except (ValueError, TypeError) as error:
         raise ValueError(f"X must hold numbers: {error}") from error
     for wrong, name in ((stats.has_nan, "NaN"), (stats.has_inf, "infinity")):
         if wrong:
             raise ValueError(f"Input X contains {name}.")
+    check_directions(stats.empty)
     n_rows, n_features = sum(stats.lengths), array.shape[1]
     for n, least, what in ((n_rows, min_rows, "sample"), (n_features, 1, "feature")):
         if n < least:

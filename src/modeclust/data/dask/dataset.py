@@ -69,6 +69,7 @@ class DaskDataset:
         self.n_rows, self.n_features = chunks.shape
         self.dtype = chunks.dtype
         self.is_sparse = chunks.stats.is_sparse
+        self.unit_length = rescaling.metric == "cosine"
         self.location = f"Dask chunks ({_describe_lengths(chunks.stats.lengths)})"
         self.weight = weight
         self.scale = scale
@@ -170,7 +171,7 @@ class DaskDataset:
         """Return the rows at `indices` with their weights."""
         together = joined(self._at(indices, on_chunk.on_rows, MemoryDataset.take))
         order = _ranks(indices)
-        return Sample(together.X[order], together.weight[order])
+        return Sample(together.X[order], together.weight[order], self.unit_length)
 
     def distances(self, centers: Doubles) -> Floats:
         """Return the distance of each row to each center, (n_rows, K)."""
@@ -210,7 +211,7 @@ class DaskDataset:
         if self.n_rows <= n_gathered:
             sample = self.sample(self.n_rows, np.random.RandomState(0))
             weight = None if self.weight is None else sample.weight
-            return MemoryDataset(sample.X, weight=weight, n_jobs=1)
+            return MemoryDataset(sample.rows(), weight=weight, n_jobs=1)
         if self.scale is None:
             return self
         unscaled = copy.copy(self)
@@ -325,8 +326,10 @@ def joined(samples: Sequence[Sample]) -> Sample:
     """Concatenate samples."""
     weight = np.concatenate([sample.weight for sample in samples])
     if is_sparse(samples[0].X):
-        return Sample(sparse.csr_array(sparse.vstack([s.X for s in samples], format="csr")), weight)
-    return Sample(np.concatenate([sample.X for sample in samples]), weight)
+        X: Any = sparse.csr_array(sparse.vstack([s.X for s in samples], format="csr"))
+    else:
+        X = np.concatenate([sample.X for sample in samples])
+    return Sample(X, weight, samples[0].unit_length)
 
 
 def _describe_lengths(lengths: Sequence[int]) -> str:
