@@ -100,8 +100,14 @@ def check_digits(printed):
 
 
 def check_documents(printed):
-    rows = [(row[-2], row[-1]) for row in rows_below("cluster  documents", printed)]
-    assert sum(mode < mean for mean, mode in rows) > len(rows) / 2
+    shares = [int(share) for share in re.findall(r"documents, (\d+)% of", printed)]
+    assert len(shares) == 9
+    assert np.median(shares) > 75
+    found = re.findall(r"lengths (.*) to (.*), largest cluster (\d+) of", printed)
+    (shortest, longest, heap), (unit, same, largest) = [[float(n) for n in row] for row in found]
+    assert longest > 2 * shortest
+    assert unit == same == 1
+    assert largest < heap
 
 
 def check_grid_search(printed):

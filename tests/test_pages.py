@@ -30,8 +30,9 @@ def test_what_a_page_says_to_type_can_be_typed(page):
 
 def test_the_command_line_has_the_defaults_of_kmodes_as_two_pages_say():
     defaults = {option.name: option.default for option in COMMANDS["fit"].params}
-    for name in ("bandwidth", "rows_per_mode", "kernel", "adaptive", "n_bandwidths", "n_init"):
+    for name in ("bandwidth", "rows_per_mode", "kernel", "adaptive", "n_init"):
         assert defaults[name] == KModes().get_params()[name]
+    assert defaults["n_bandwidths"] is None  # that of the method
     assert_says(README, "Or from the command line, with the same defaults:")
     assert_says(DOCS / "quickstart.md", "It has the same defaults as `KModes`.")
 
