@@ -23,7 +23,12 @@ def test_merges_by_hand():
     merges = average_linkage(W)
     assert merges.first.tolist() == [0, 2, 0]
     assert merges.second.tolist() == [1, 3, 2]
+    assert merges.first_size.tolist() == [1, 1, 2]
+    assert merges.second_size.tolist() == [1, 1, 2]
     assert merges.affinity.tolist() == [4.0, 3.0, 0.5]
+    counted = np.array([True, False, True, True])
+    assert average_linkage(W, counted).first_size.tolist() == [1, 1, 1]
+    assert average_linkage(W, counted).second_size.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -48,6 +53,41 @@ def test_it_is_the_average_linkage_of_scipy(seed):
         )
         _, found = sparse.csgraph.connected_components(joined, directed=False)
         assert adjusted_rand_score(wanted, found) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_cut_merges_one_pair_at_a_time(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 2)) if seed % 2 else rng.integers(0, 5, (80, 2)).astype(float)
+    W = affinities(X, 4)
+    merges = average_linkage(W)
+    pairs = list(zip(merges.first, merges.second, strict=True))
+    for n_clusters in (2, 3, 7):
+        least = -(-80 // (10 * n_clusters))
+        states = [np.arange(80)]  # the cluster of each row after each merge
+        for first, second in pairs:
+            now = states[-1]
+            states.append(np.where(now == now[second], now[first], now))
+        n_large = [np.sum(np.bincount(now) >= least) for now in states]
+        moment = max(t for t, n in enumerate(n_large) if n == n_clusters)
+        now = states[moment]
+        large = set(np.flatnonzero(np.bincount(now, minlength=80) >= least))
+        for first, second in pairs[moment:]:
+            if {now[first], now[second]} <= large:
+                continue
+            kept, gone = now[[first, second] if now[first] in large else [second, first]]
+            now = np.where(now == gone, kept, now)
+        assert adjusted_rand_score(now, linkage_labels(W, n_clusters)) == 1
+
+
+def test_affinities_never_rise_and_sizes_add_up():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    merges = average_linkage(affinities(X))
+    assert np.all(np.diff(merges.affinity) <= 0)
+    sizes = np.ones(500, dtype=int)
+    for first, second, *of in zip(*merges[:4], strict=True):
+        assert of == [sizes[first], sizes[second]]
+        sizes[first] += sizes[second]
 
 
 def test_equal_affinities_merge_too():
