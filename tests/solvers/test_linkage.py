@@ -55,29 +55,45 @@ def test_it_is_the_average_linkage_of_scipy(seed):
         assert adjusted_rand_score(wanted, found) == 1
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_cut_merges_one_pair_at_a_time(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(80, 2)) if seed % 2 else rng.integers(0, 5, (80, 2)).astype(float)
+    X = np.random.default_rng(seed).normal(size=(80, 2))
     W = affinities(X, 4)
     merges = average_linkage(W)
-    pairs = list(zip(merges.first, merges.second, strict=True))
     for n_clusters in (2, 3, 7):
         least = -(-80 // (10 * n_clusters))
         states = [np.arange(80)]  # the cluster of each row after each merge
-        for first, second in pairs:
+        for first, second in zip(merges.first, merges.second, strict=True):
             now = states[-1]
             states.append(np.where(now == now[second], now[first], now))
         n_large = [np.sum(np.bincount(now) >= least) for now in states]
         moment = max(t for t, n in enumerate(n_large) if n == n_clusters)
-        now = states[moment]
-        large = set(np.flatnonzero(np.bincount(now, minlength=80) >= least))
-        for first, second in pairs[moment:]:
-            if {now[first], now[second]} <= large:
-                continue
-            kept, gone = now[[first, second] if now[first] in large else [second, first]]
-            now = np.where(now == gone, kept, now)
+        now = states[moment].copy()
+        large = set(np.flatnonzero(np.bincount(now) >= least))
+        while len(clusters := np.unique(now)) > n_clusters:
+            means = {
+                (a, b): W[now == a][:, now == b].toarray().mean()
+                for a in clusters
+                for b in clusters
+                if a != b and b not in large
+            }
+            a, b = max(means, key=means.get)
+            now[now == b] = a
         assert adjusted_rand_score(now, linkage_labels(W, n_clusters)) == 1
+
+
+def test_outliers_join_the_cluster_to_which_they_have_edges():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(0, 1, (60, 2)), rng.normal((9, 0), 1, (60, 2))
+    outliers = [[-30.0, 0], [-30.2, 0.1], [40, 0], [40.2, 0.1]]
+    X = np.r_[left, right, outliers]
+    for order in (np.arange(124), np.arange(124)[::-1], rng.permutation(124)):
+        labels = np.empty(124, dtype=int)
+        labels[order] = linkage_labels(affinities(X[order]), 2)
+        assert (
+            labels.tolist()
+            == np.repeat([*labels[[0, 60]], *labels[[0, 60]]], [60, 60, 2, 2]).tolist()
+        )
 
 
 def test_affinities_never_rise_and_sizes_add_up():

@@ -32,9 +32,9 @@ def linkage_labels(
     """Return the clusters of average linkage over a connected graph, the largest first.
 
     The dendrogram is cut at the last moment at which exactly K clusters have at least a tenth of
-    the mean size, so that outliers do not become clusters. The merges then go on, but for those
-    between two of these K clusters, until all rows are in one of them. If there is no such
-    moment, the least size is halved.
+    the mean size, so that outliers do not become clusters. If there is no such moment, the least
+    size is halved. The linkage then goes on without merges between two of these K clusters, until
+    all rows are in one of them.
 
     Parameters
     ----------
@@ -52,27 +52,57 @@ def linkage_labels(
     share = LEAST_SHARE
     while True:
         least = max(1, int(np.ceil(share * counted.sum() / n_clusters)))
-        roots = _cut(merges, counted, n_clusters, least)
-        if roots is not None:
-            return _numbered(roots)
+        moment = _last_moment(merges, counted, n_clusters, least)
+        if moment is not None:
+            break
         share /= 2
+    roots = _roots(merges, moment, n_rows)
+    _, codes = np.unique(roots, return_inverse=True)
+    is_large = np.bincount(codes, weights=counted) >= least
+    rest = average_linkage(
+        _contracted(W, codes, len(is_large)), sizes=np.bincount(codes), apart=is_large
+    )
+    return _numbered(_roots(rest, len(rest.first), len(is_large))[codes])
 
 
-def average_linkage(W: sparse.csr_array, counted: npt.NDArray[np.bool_] | None = None) -> Merges:
+def average_linkage(
+    W: sparse.csr_array,
+    counted: npt.NDArray[np.bool_] | None = None,
+    *,
+    sizes: npt.NDArray[Any] | None = None,
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> Merges:
     """Return the merges of average linkage, in which absent edges count as affinities of 0.
 
     In each round, every cluster finds the cluster to which it has the highest mean affinity, and
     all pairs that chose each other merge. A merge never raises the affinity to a third cluster, so
     the result is that of merging one pair at a time.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n_rows, n_rows)
+        Symmetric affinities.
+    counted : ndarray of shape (n_rows,), optional
+        Whether a row counts in the sizes of merged clusters. By default, all do.
+    sizes : ndarray of shape (n_rows,), optional
+        How many rows each row stands for, if `W` has the sums of their affinities.
+    apart : ndarray of shape (n_rows,), optional
+        Rows of which no two may be in the same cluster.
     """
-    A = _without_diagonal(W)
-    sizes: Doubles = np.ones(A.shape[0])
+    A = W
+    n_rows = A.shape[0]
+    sizes = np.ones(n_rows) if sizes is None else sizes.astype(np.float64)
     n_counted = sizes if counted is None else counted.astype(np.float64)
-    lowest = np.full(A.shape[0], np.inf)  # the affinity of the last merge of each cluster
-    members = np.arange(A.shape[0])  # the row that stands for each cluster
+    apart = np.zeros(n_rows, dtype=bool) if apart is None else apart
+    lowest = np.full(n_rows, np.inf)  # the affinity of the last merge of each cluster
+    members = np.arange(n_rows)  # the row that stands for each cluster
     rounds = []
-    while A.nnz:
-        own = np.arange(A.shape[0])
+    clusters = members
+    while True:
+        A = _contracted(A, clusters, len(members), apart)
+        if A.nnz == 0:
+            break
+        own = np.arange(len(members))
         best, affinity = _best_neighbors(A, sizes)
         first = np.flatnonzero((best[best] == own) & (best > own))
         second = best[first]
@@ -87,8 +117,8 @@ def average_linkage(W: sparse.csr_array, counted: npt.NDArray[np.bool_] | None =
         clusters = (np.cumsum(kept) - 1)[merged]
         sizes = np.bincount(clusters, weights=sizes).astype(np.float64)
         n_counted = np.bincount(clusters, weights=n_counted).astype(np.float64)
+        apart = np.bincount(clusters, weights=apart) > 0
         members, lowest = members[kept], lowest[kept]
-        A = _contracted(A, clusters, len(members))
     if not rounds:
         none = np.empty(0, np.int64)
         return Merges(none, none, none, none, np.empty(0))
@@ -122,11 +152,18 @@ def _best_neighbors(A: sparse.csr_array, sizes: Doubles) -> tuple[Indices, Doubl
     return best, highest
 
 
-def _contracted(A: sparse.csr_array, clusters: Indices, n_clusters: int) -> sparse.csr_array:
-    """Return the sums of affinities between clusters of the rows of `A`."""
+def _contracted(
+    A: sparse.csr_array,
+    clusters: Indices,
+    n_clusters: int,
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> sparse.csr_array:
+    """Return the sums of affinities between clusters, but not between two that stay apart."""
     row = np.repeat(clusters, np.diff(A.indptr))
     column = clusters[A.indices]
     other = row != column
+    if apart is not None:
+        other &= ~(apart[row] & apart[column])
     shape = (n_clusters, n_clusters)
     return _symmetric_sums(A.data[other], row[other], column[other], shape)
 
@@ -146,44 +183,10 @@ def _symmetric_sums(
     return both
 
 
-def _without_diagonal(W: sparse.csr_array) -> sparse.csr_array:
-    edges = W.tocoo()
-    row, column = edges.coords
-    return _symmetric_sums(edges.data, row, column, W.shape)
-
-
-def _cut(
-    merges: Merges, counted: npt.NDArray[np.bool_], n_clusters: int, least: int
-) -> Indices | None:
-    """Return the row that stands for the cluster of each row, or None without K large clusters."""
-    moment = _last_moment(merges, counted, n_clusters, least)
-    if moment is None:
-        return None
-    parents = np.arange(len(counted))
-    parents[merges.second[:moment]] = merges.first[:moment]
-    parents = _roots(parents)
-    is_large = np.bincount(parents, weights=counted, minlength=len(counted)) >= least
-    # Few merges are left: at most one for each cluster.
-    rest = zip(merges.first[moment:].tolist(), merges.second[moment:].tolist(), strict=True)
-    large = set(np.flatnonzero(is_large).tolist())
-    onto: dict[int, int] = {}  # the cluster that a small one has joined
-    for first, second in rest:
-        a, b = _follow(onto, first), _follow(onto, second)
-        if not (a in large and b in large):
-            small, other = (a, b) if b in large else (b, a)
-            onto[small] = other
-    parents[list(onto)] = list(onto.values())
-    return _roots(parents)
-
-
-def _follow(onto: dict[int, int], row: int) -> int:
-    while row in onto:
-        row = onto[row]
-    return row
-
-
-def _roots(parents: Indices) -> Indices:
-    """Return the root of the tree of each row."""
+def _roots(merges: Merges, n_merges: int, n_rows: int) -> Indices:
+    """Return the row that stands for the cluster of each row after some merges."""
+    parents = np.arange(n_rows)
+    parents[merges.second[:n_merges]] = merges.first[:n_merges]
     while True:
         grandparents = parents[parents]
         if np.array_equal(grandparents, parents):
