@@ -79,7 +79,7 @@ def test_the_graph_is_connected_by_the_shortest_edges(sizes, container):
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_of_many_rows_only_some_are_searched(container, monkeypatch):
-    # Three lines of 70 rows along one axis, with gaps of 10 and 12: the ends are nearest to the other centers.
+    # Three lines of 70 rows along one axis, with gaps of 10 and 12.
     X = np.concatenate([start + np.linspace(0, 10, 70) for start in (0, 20, 42)])[:, None]
     inside = sparse.block_diag([np.ones((70, 70))] * 3, format="csr")
     exact = component_joins(container(X), inside)
