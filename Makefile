@@ -22,7 +22,7 @@ export MODECLUST_ZIG ?= $(if $(COMPILER),,1)
 ZIG := $(shell sed -n 's/^build.requires = \["\(ziglang[^"]*\)"\]$$/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest sanitize coverage fuzz docs lint lint-core format package audit release-check paper paper-docs bench bench-docs compare compare-docs bench-disk clean
+.PHONY: help install demo test test-slow test-lowest sanitize coverage fuzz docs lint lint-core format package audit release-check paper paper-docs bench bench-docs compare compare-docs battery battery-docs bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -146,6 +146,12 @@ compare: $(INSTALLED) $(BENCH_INSTALLED)  ## Compare clusterings by other librar
 
 compare-docs: $(INSTALLED)  ## Show what `make compare` found in the documentation
 	$(BIN)/python docs/_ext/measured.py comparison out/comparison
+
+battery: $(INSTALLED) $(BENCH_INSTALLED)  ## Compare clusterings of many sets with their known clusters; results in out/battery
+	$(BIN)/python benchmarks/battery.py
+
+battery-docs: $(INSTALLED)  ## Show what `make battery` found in the documentation
+	$(BIN)/python docs/_ext/measured.py battery out/battery
 
 bench-disk: $(INSTALLED) $(BENCH_INSTALLED)  ## Fit 20 GB from the disk with 4 GB of memory; takes long
 	$(BIN)/python benchmarks/from_disk.py

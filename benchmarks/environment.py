@@ -17,6 +17,7 @@ PACKAGES = (
     "scikit-learn-intelex",
     "faiss-cpu",
     "kmedoids",
+    "genieclust",
     "dask",
     "distributed",
     "dask-ml",

@@ -28,20 +28,22 @@ def write_page(results, folder: Path):
     (folder / "page.inc").write_text(to_page(to_markdown(results), folder.name), encoding="utf-8")
 
 
-def to_page(markdown: str, folder: str) -> str:
+def to_page(markdown: str, folder: str, folded=FOLDED) -> str:
     """Return Markdown for Sphinx, with light and dark pictures, columns and folded sections."""
-    sections = (_section(text, folder) for text in re.split(r"^(?=## )", markdown, flags=re.M))
+    sections = (
+        _section(text, folder, folded) for text in re.split(r"^(?=## )", markdown, flags=re.M)
+    )
     return "\n\n".join(sections)
 
 
-def _section(text, folder):
+def _section(text, folder, folded):
     title, _, body = text.partition("\n\n")
     blocks = [
         _pictures(PICTURE.findall(block), folder) if PICTURE.match(block) else block
         for block in body.strip().split("\n\n")
     ]
     body = "\n\n".join(blocks)
-    if title.removeprefix("## ") in FOLDED:
+    if title.removeprefix("## ") in folded:
         return f"::::{{dropdown}} {title.removeprefix('## ')}\n{body}\n::::"
     return f"{title}\n\n{body}"
 

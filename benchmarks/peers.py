@@ -22,6 +22,7 @@ MODULES = {
     "kmedoids": "kmedoids",
     DASK: "distributed",
     DASK_ML: "dask_ml",
+    "genieclust": "genieclust",
 }
 
 

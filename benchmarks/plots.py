@@ -35,7 +35,7 @@ AXES = {"rows": "rows N", "clusters": "clusters K", "features": "features D"}
 def draw_all(results, page="light"):
     """Yield the name and the figure of each picture that has results."""
     colours = COLOURS[page]
-    with mpl.rc_context(_style(colours)):
+    with mpl.rc_context(style(colours)):
         for name, figure in _figures(results, colours):
             yield name, figure
             plt.close(figure)
@@ -46,7 +46,7 @@ def shift_picture(curve):
     return "mean-shift-" + curve["title"].replace(" = ", "")
 
 
-def _style(colours):
+def style(colours):
     inked = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
     return dict.fromkeys(inked, colours[INK]) | {
         "grid.color": colours[LINES],

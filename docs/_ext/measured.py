@@ -6,6 +6,7 @@ whenever the documentation is made: a page can show no number that is not in its
     python docs/_ext/measured.py benchmarks out/bench
     python docs/_ext/measured.py paper out/paper
     python docs/_ext/measured.py comparison out/comparison
+    python docs/_ext/measured.py battery out/battery
 
 puts the results of a run in the place of those that are there.
 """
@@ -31,7 +32,11 @@ def make(page: str) -> None:
         _make_paper(results, folder)
         return
     # In a process of its own: the modules there set what threads and caches a process has.
-    script = {"benchmarks": "page.py", "comparison": "comparison_page.py"}[page]
+    script = {
+        "benchmarks": "page.py",
+        "comparison": "comparison_page.py",
+        "battery": "battery_page.py",
+    }[page]
     subprocess.run([sys.executable, BENCHMARKS / script, results, folder], check=True)
 
 
@@ -74,7 +79,7 @@ def _shrink(picture: Path, copy: Path) -> None:
         few.save(copy, optimize=True)
 
 
-PAGES = ("benchmarks", "paper", "comparison")
+PAGES = ("benchmarks", "paper", "comparison", "battery")
 
 
 def setup(app):

@@ -77,6 +77,18 @@ def test_the_graph_is_connected_by_the_shortest_edges(sizes, container):
     assert connected_components(q)[0] == 1
 
 
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_of_many_rows_only_some_are_searched(container, monkeypatch):
+    # Three lines of 70 rows along one axis, with gaps of 10 and 12.
+    X = np.concatenate([start + np.linspace(0, 10, 70) for start in (0, 20, 42)])[:, None]
+    inside = sparse.block_diag([np.ones((70, 70))] * 3, format="csr")
+    exact = component_joins(container(X), inside)
+    monkeypatch.setattr("modeclust.solvers.density_graph.MAX_PAIRS", 3 * 140)
+    found = component_joins(container(X), inside)
+    assert np.array(found).tolist() == np.array(exact).tolist()
+    assert np.array(found).tolist() == [[70, 140], [69, 139]]
+
+
 def test_equal_rows():
     for X in (np.ones((20, 2)), np.repeat([[0.0], [1.0]], 10, axis=0)):
         q, scales = graph(X, 3)

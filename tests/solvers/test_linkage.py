@@ -23,7 +23,12 @@ def test_merges_by_hand():
     merges = average_linkage(W)
     assert merges.first.tolist() == [0, 2, 0]
     assert merges.second.tolist() == [1, 3, 2]
+    assert merges.first_size.tolist() == [1, 1, 2]
+    assert merges.second_size.tolist() == [1, 1, 2]
     assert merges.affinity.tolist() == [4.0, 3.0, 0.5]
+    counted = np.array([True, False, True, True])
+    assert average_linkage(W, counted).first_size.tolist() == [1, 1, 1]
+    assert average_linkage(W, counted).second_size.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -48,6 +53,57 @@ def test_it_is_the_average_linkage_of_scipy(seed):
         )
         _, found = sparse.csgraph.connected_components(joined, directed=False)
         assert adjusted_rand_score(wanted, found) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_cut_merges_one_pair_at_a_time(seed):
+    X = np.random.default_rng(seed).normal(size=(80, 2))
+    W = affinities(X, 4)
+    merges = average_linkage(W)
+    for n_clusters in (2, 3, 7):
+        least = -(-80 // (10 * n_clusters))
+        states = [np.arange(80)]  # the cluster of each row after each merge
+        for first, second in zip(merges.first, merges.second, strict=True):
+            now = states[-1]
+            states.append(np.where(now == now[second], now[first], now))
+        n_large = [np.sum(np.bincount(now) >= least) for now in states]
+        moment = max(t for t, n in enumerate(n_large) if n == n_clusters)
+        now = states[moment].copy()
+        large = set(np.flatnonzero(np.bincount(now) >= least))
+        while len(clusters := np.unique(now)) > n_clusters:
+            means = {
+                (a, b): W[now == a][:, now == b].toarray().mean()
+                for a in clusters
+                for b in clusters
+                if a != b and b not in large
+            }
+            a, b = max(means, key=means.get)
+            now[now == b] = a
+        assert adjusted_rand_score(now, linkage_labels(W, n_clusters)) == 1
+
+
+def test_outliers_join_the_cluster_to_which_they_have_edges():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(0, 1, (60, 2)), rng.normal((9, 0), 1, (60, 2))
+    outliers = [[-30.0, 0], [-30.2, 0.1], [40, 0], [40.2, 0.1]]
+    X = np.r_[left, right, outliers]
+    for order in (np.arange(124), np.arange(124)[::-1], rng.permutation(124)):
+        labels = np.empty(124, dtype=int)
+        labels[order] = linkage_labels(affinities(X[order]), 2)
+        assert (
+            labels.tolist()
+            == np.repeat([*labels[[0, 60]], *labels[[0, 60]]], [60, 60, 2, 2]).tolist()
+        )
+
+
+def test_affinities_never_rise_and_sizes_add_up():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    merges = average_linkage(affinities(X))
+    assert np.all(np.diff(merges.affinity) <= 0)
+    sizes = np.ones(500, dtype=int)
+    for first, second, *of in zip(*merges[:4], strict=True):
+        assert of == [sizes[first], sizes[second]]
+        sizes[first] += sizes[second]
 
 
 def test_equal_affinities_merge_too():

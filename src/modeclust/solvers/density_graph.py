@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from sklearn.metrics import euclidean_distances
 
 from modeclust.data.reading import Doubles, Indices, read_rows
 from modeclust.solvers.neighbors import (
@@ -31,6 +32,9 @@ ROWS_PER_NEIGHBOR, FEWEST_NEIGHBORS, MOST_NEIGHBORS = 5, 3, 10
 CONTRAST, LEAST_AFFINITY = 2.0, 1e-12
 # Components of at most this many rows find their nearest outside rows in one search.
 SMALL_COMPONENT = 63
+# Of a larger component, this many pairs of a row inside and one outside are compared at most. All
+# are compared up to 20,000 rows; the time of all of them would grow with the square of the rows.
+MAX_PAIRS = 10**8
 
 
 class DensityGraph(NamedTuple):
@@ -117,7 +121,9 @@ def component_joins(
 ) -> tuple[Indices, Indices]:
     """Return pairs of rows that connect a graph.
 
-    Each component but the largest is joined to its nearest row outside, until there is one.
+    Each component but the largest is joined to its nearest row outside, until there is one. Of
+    large components in large data, only the rows that are nearest to the centers of others are
+    searched.
     """
     first: list[Indices] = []
     second: list[Indices] = []
@@ -153,10 +159,29 @@ def _nearest_outside(
         pairs.append(_shortest(rows, np.where(is_inside, np.inf, distances), found, component))
     for number in others[sizes[others] > SMALL_COMPONENT]:
         rows, rest = np.flatnonzero(component == number), np.flatnonzero(component != number)
+        n_searched = max(1, MAX_PAIRS // len(rest))
+        if len(rows) > n_searched:
+            rows = rows[_nearest_to_others(X, rows, component)[:n_searched]]
         distances, found = nearest_rows(read_rows(X, rest), read_rows(X, rows), 1, n_jobs)
         pairs.append(_shortest(rows, distances, rest[found], component))
     inside, outside = zip(*pairs, strict=True)
     return np.concatenate(inside), np.concatenate(outside)
+
+
+def _nearest_to_others(
+    X: Any, rows: Indices, component: npt.NDArray[np.integer[Any]]
+) -> npt.NDArray[np.intp]:
+    """Return the order of rows by their distance to the nearest center of another component.
+
+    Small components are left out, unless there are no others.
+    """
+    sizes = np.bincount(component)
+    sizes[component[rows[0]]] = 0
+    large = np.flatnonzero(sizes > min(SMALL_COMPONENT, sizes.max() - 1))
+    members = (read_rows(X, np.flatnonzero(component == number)) for number in large)
+    centers = np.concatenate([np.asarray(own.mean(axis=0)).reshape(1, -1) for own in members])
+    distances = euclidean_distances(read_rows(X, rows), centers).min(axis=1)
+    return np.argsort(distances, kind="stable")
 
 
 def _shortest(

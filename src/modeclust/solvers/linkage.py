@@ -13,11 +13,17 @@ LEAST_SHARE = 0.1
 
 
 class Merges(NamedTuple):
-    """The merges of a linkage, those of the highest affinity first."""
+    """The merges of a linkage, those of the highest affinity first.
 
-    first: Indices  # a row of one of the two clusters
-    second: Indices  # a row of the other one
-    affinity: Doubles  # the mean affinity between the rows of the two
+    Each merge keeps the row that stands for its first cluster; that of the second one does not
+    occur in later merges.
+    """
+
+    first: Indices  # the row that stands for the first cluster
+    second: Indices  # the row that stands for the second cluster
+    first_size: Indices  # the number of counted rows in the first cluster
+    second_size: Indices  # and in the second one
+    affinity: Doubles  # the mean affinity between the rows of the two; it never rises
 
 
 def linkage_labels(
@@ -26,9 +32,9 @@ def linkage_labels(
     """Return the clusters of average linkage over a connected graph, the largest first.
 
     The dendrogram is cut at the last moment at which exactly K clusters have at least a tenth of
-    the mean size, so that outliers do not become clusters. The merges then go on, but for those
-    between two of these K clusters, until all rows are in one of them. If there is no such
-    moment, the least size is halved.
+    the mean size, so that outliers do not become clusters. If there is no such moment, the least
+    size is halved. The linkage then goes on without merges between two of these K clusters, until
+    all rows are in one of them.
 
     Parameters
     ----------
@@ -42,46 +48,85 @@ def linkage_labels(
     n_rows = W.shape[0]
     if counted is None or np.count_nonzero(counted) < n_clusters:
         counted = np.ones(n_rows, dtype=bool)
-    merges = average_linkage(W)
+    merges = average_linkage(W, counted)
     share = LEAST_SHARE
     while True:
         least = max(1, int(np.ceil(share * counted.sum() / n_clusters)))
-        roots = _cut(merges, counted, n_clusters, least)
-        if roots is not None:
-            return _numbered(roots)
+        moment = _last_moment(merges, counted, n_clusters, least)
+        if moment is not None:
+            break
         share /= 2
+    roots = _roots(merges, moment, n_rows)
+    _, codes = np.unique(roots, return_inverse=True)
+    is_large = np.bincount(codes, weights=counted) >= least
+    rest = average_linkage(
+        _contracted(W, codes, len(is_large)), sizes=np.bincount(codes), apart=is_large
+    )
+    return _numbered(_roots(rest, len(rest.first), len(is_large))[codes])
 
 
-def average_linkage(W: sparse.csr_array) -> Merges:
+def average_linkage(
+    W: sparse.csr_array,
+    counted: npt.NDArray[np.bool_] | None = None,
+    *,
+    sizes: npt.NDArray[Any] | None = None,
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> Merges:
     """Return the merges of average linkage, in which absent edges count as affinities of 0.
 
     In each round, every cluster finds the cluster to which it has the highest mean affinity, and
     all pairs that chose each other merge. A merge never raises the affinity to a third cluster, so
     the result is that of merging one pair at a time.
+
+    Parameters
+    ----------
+    W : csr_array of shape (n_rows, n_rows)
+        Symmetric affinities.
+    counted : ndarray of shape (n_rows,), optional
+        Whether a row counts in the sizes of merged clusters. By default, all do.
+    sizes : ndarray of shape (n_rows,), optional
+        How many rows each row stands for, if `W` has the sums of their affinities.
+    apart : ndarray of shape (n_rows,), optional
+        Rows of which no two may be in the same cluster.
     """
-    A = _without_diagonal(W)
-    sizes: Doubles = np.ones(A.shape[0])
-    members = np.arange(A.shape[0])  # a row of each cluster
+    A = W
+    n_rows = A.shape[0]
+    sizes = np.ones(n_rows) if sizes is None else sizes.astype(np.float64)
+    n_counted = sizes if counted is None else counted.astype(np.float64)
+    apart = np.zeros(n_rows, dtype=bool) if apart is None else apart
+    lowest = np.full(n_rows, np.inf)  # the affinity of the last merge of each cluster
+    members = np.arange(n_rows)  # the row that stands for each cluster
     rounds = []
-    while A.nnz:
-        own = np.arange(A.shape[0])
+    clusters = members
+    while True:
+        A = _contracted(A, clusters, len(members), apart)
+        if A.nnz == 0:
+            break
+        own = np.arange(len(members))
         best, affinity = _best_neighbors(A, sizes)
         first = np.flatnonzero((best[best] == own) & (best > own))
         second = best[first]
-        rounds.append((members[first], members[second], affinity[first]))
+        # Rounding can raise an affinity in the last bits, and change the order of two merges.
+        at_most = np.minimum(lowest[first], lowest[second])
+        lowest[first] = np.minimum(affinity[first], at_most)
+        pair = (members[first], members[second], n_counted[first], n_counted[second])
+        rounds.append((*pair, lowest[first]))
         merged = own.copy()
         merged[second] = first
         kept = merged == own
         clusters = (np.cumsum(kept) - 1)[merged]
         sizes = np.bincount(clusters, weights=sizes).astype(np.float64)
-        members = members[kept]
-        A = _contracted(A, clusters, len(members))
+        n_counted = np.bincount(clusters, weights=n_counted).astype(np.float64)
+        apart = np.bincount(clusters, weights=apart) > 0
+        members, lowest = members[kept], lowest[kept]
     if not rounds:
-        return Merges(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    firsts, seconds, affinities = zip(*rounds, strict=True)
-    affinity = np.concatenate(affinities)
-    order = np.argsort(-affinity, kind="stable")
-    return Merges(np.concatenate(firsts)[order], np.concatenate(seconds)[order], affinity[order])
+        none = np.empty(0, np.int64)
+        return Merges(none, none, none, none, np.empty(0))
+    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
+    order = np.argsort(-columns[-1], kind="stable")
+    rows_and_sizes = (column[order].astype(np.int64) for column in columns[:-1])
+    first, second, first_size, second_size = rows_and_sizes
+    return Merges(first, second, first_size, second_size, columns[-1][order])
 
 
 def _best_neighbors(A: sparse.csr_array, sizes: Doubles) -> tuple[Indices, Doubles]:
@@ -107,11 +152,18 @@ def _best_neighbors(A: sparse.csr_array, sizes: Doubles) -> tuple[Indices, Doubl
     return best, highest
 
 
-def _contracted(A: sparse.csr_array, clusters: Indices, n_clusters: int) -> sparse.csr_array:
-    """Return the sums of affinities between clusters of the rows of `A`."""
+def _contracted(
+    A: sparse.csr_array,
+    clusters: Indices,
+    n_clusters: int,
+    apart: npt.NDArray[np.bool_] | None = None,
+) -> sparse.csr_array:
+    """Return the sums of affinities between clusters, but not between two that stay apart."""
     row = np.repeat(clusters, np.diff(A.indptr))
     column = clusters[A.indices]
     other = row != column
+    if apart is not None:
+        other &= ~(apart[row] & apart[column])
     shape = (n_clusters, n_clusters)
     return _symmetric_sums(A.data[other], row[other], column[other], shape)
 
@@ -131,67 +183,26 @@ def _symmetric_sums(
     return both
 
 
-def _without_diagonal(W: sparse.csr_array) -> sparse.csr_array:
-    edges = W.tocoo()
-    row, column = edges.coords
-    return _symmetric_sums(edges.data, row, column, W.shape)
-
-
-class _Forest:
-    """Clusters of rows that are merged one after the other, as trees with one root each."""
-
-    def __init__(self, counted: npt.NDArray[np.bool_]) -> None:
-        self.parents = list(range(len(counted)))
-        self.sizes = counted.astype(np.int64).tolist()
-
-    def root(self, row: int) -> int:
-        parents = self.parents
-        while parents[row] != row:
-            parents[row] = parents[parents[row]]
-            row = parents[row]
-        return row
-
-    def join(self, root: int, other: int) -> None:
-        self.parents[other] = root
-        self.sizes[root] += self.sizes[other]
-
-
-def _cut(
-    merges: Merges, counted: npt.NDArray[np.bool_], n_clusters: int, least: int
-) -> Indices | None:
-    """Return the root of the cluster of each row, or None if there are never K large clusters."""
-    pairs = list(zip(merges.first.tolist(), merges.second.tolist(), strict=True))
-    moment = _last_moment(pairs, counted, n_clusters, least)
-    if moment is None:
-        return None
-    forest = _Forest(counted)
-    for first, second in pairs[:moment]:
-        forest.join(forest.root(first), forest.root(second))
-    n_rows = len(counted)
-    kept = [forest.root(i) == i and forest.sizes[i] >= least for i in range(n_rows)]
-    for first, second in pairs[moment:]:
-        a, b = forest.root(first), forest.root(second)
-        if not (kept[a] and kept[b]):
-            forest.join(*((b, a) if kept[b] else (a, b)))
-    return np.array([forest.root(i) for i in range(n_rows)])
+def _roots(merges: Merges, n_merges: int, n_rows: int) -> Indices:
+    """Return the row that stands for the cluster of each row after some merges."""
+    parents = np.arange(n_rows)
+    parents[merges.second[:n_merges]] = merges.first[:n_merges]
+    while True:
+        grandparents = parents[parents]
+        if np.array_equal(grandparents, parents):
+            return parents
+        parents = grandparents
 
 
 def _last_moment(
-    pairs: list[tuple[int, int]], counted: npt.NDArray[np.bool_], n_clusters: int, least: int
+    merges: Merges, counted: npt.NDArray[np.bool_], n_clusters: int, least: int
 ) -> int | None:
-    """Return the number of merges after which K clusters have at least `least` rows."""
-    forest = _Forest(counted)
-    sizes = forest.sizes
-    n_large = sum(size >= least for size in sizes)
-    moment = 0 if n_large == n_clusters else None
-    for number, (first, second) in enumerate(pairs, start=1):
-        a, b = forest.root(first), forest.root(second)
-        n_large -= (sizes[a] >= least) + (sizes[b] >= least)
-        forest.join(a, b)
-        n_large += sizes[a] >= least
-        if n_large == n_clusters:
-            moment = number
-    return moment
+    """Return the number of merges after which K clusters last have at least `least` rows."""
+    first, second = merges.first_size, merges.second_size
+    change = (first + second >= least) * 1 - (first >= least) - (second >= least)
+    n_large = np.cumsum(np.r_[np.count_nonzero(counted) if least == 1 else 0, change])
+    moments = np.flatnonzero(n_large == n_clusters)
+    return int(moments[-1]) if len(moments) else None
 
 
 def _numbered(roots: Indices) -> npt.NDArray[np.int32]:
