@@ -9,6 +9,7 @@
 #include "measure_passes.hpp"
 #include "mode_bandwidths.hpp"
 #include "pruning.hpp"
+#include "separation.hpp"
 #include "simd.hpp"
 
 #define MODECLUST_TEXT_(x) #x
@@ -51,4 +52,5 @@ NB_MODULE(_core, m) {
   bind_graph(m);
   bind_mode_bandwidths(m);
   bind_pruning(m);
+  bind_separation(m);
 }
