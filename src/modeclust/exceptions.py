@@ -14,6 +14,10 @@ class EmptySupportWarning(UserWarning):
     """A kernel with compact support reaches no row of a cluster, and its mode does not move."""
 
 
+class UnsureClusterCountWarning(UserWarning):
+    """The tests behind ``n_clusters="auto"`` do not agree on how many clusters there are."""
+
+
 class ApproximateNeighborsWarning(UserWarning):
     """There are many rows, and their neighbours were found approximately."""
 
