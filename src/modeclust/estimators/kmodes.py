@@ -6,17 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
 from modeclust._sklearn import StrOptions, fit_context, with_callbacks
-from modeclust.data.dask.chunks import as_array
-from modeclust.data.mode_pass import ModePass
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_dask
 from modeclust.data.validation import (
     check_rows,
@@ -28,19 +21,26 @@ from modeclust.data.validation import (
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.fit_path import BandwidthMixin
 from modeclust.estimators.new_rows import NewRowsMixin
-from modeclust.estimators.parameters import BANDWIDTH, CONSTRAINTS, COUNT, POSITIVE, ROWS_PER_MODE
+from modeclust.estimators.parameters import (
+    BANDWIDTH,
+    CONSTRAINTS,
+    COUNT,
+    N_CLUSTERS,
+    POSITIVE,
+    ROWS_PER_MODE,
+)
 from modeclust.estimators.partial_fit import PartialFitMixin
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.redundancy import RedundancyMixin
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
-from modeclust.estimators.saving import SavingMixin, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.stability import StabilityMixin
 from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.solvers.kmodes import State, assign, inverse_square
+from modeclust.solvers.kmodes import State
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.redundancy import density_ratios
 from modeclust.solvers.streaming import SufficientStatistics
@@ -54,7 +54,6 @@ class KModes(
     BandwidthMixin,
     NewRowsMixin,
     ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     ClusterMixin,
     SavingMixin,
     BaseEstimator,
@@ -78,8 +77,11 @@ class KModes(
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters K.
+    n_clusters : int or "auto", default=8
+        The number of clusters K. "auto" chooses it by `suggest_clusters`, and warns if the answer
+        is not sure.
+    max_clusters : int, default=40
+        The largest number of clusters that ``n_clusters="auto"`` tries.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
         "auto" chooses all bandwidths from the data, as said above. A number is the target of the
         algorithm of the paper, with one bandwidth for labels and modes; ``np.inf`` is plain
@@ -169,6 +171,10 @@ class KModes(
         1e154, whose squares overflow.
     n_iter_ : int
         Number of iterations along the path, including the K-means run that started it.
+    n_clusters_ : int
+        The number of clusters.
+    cluster_suggestion_ : ClusterSuggestion or None
+        What ``n_clusters="auto"`` has found, without labels. Otherwise None.
     counts_ : ndarray of shape (n_clusters,)
         Number of rows in each cluster.
     exemplar_indices_ : ndarray of shape (n_clusters,)
@@ -225,12 +231,14 @@ class KModes(
     17
     """
 
-    _saved_types = (Path, SufficientStatistics, Scaling)
+    _saved_types = (Path, SufficientStatistics, Scaling, ClusterSuggestion)
     _required_attributes = (
         "path_",
         "redundancy_",
         "n_steps_",
         "n_samples_seen_",
+        "n_clusters_",
+        "cluster_suggestion_",
         "modes_",
         "mode_bandwidths_",
         "rows_averaged_",
@@ -241,6 +249,7 @@ class KModes(
     _needed_after_fit = ("n_clusters", "bandwidth", "reassign", "kernel", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
+        **N_CLUSTERS,
         "bandwidth": BANDWIDTH,
         "rows_per_mode": ROWS_PER_MODE,
         "reassign": ["boolean"],
@@ -255,8 +264,9 @@ class KModes(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        max_clusters: int = 40,
         bandwidth: float | str = "auto",
         rows_per_mode: float | str = "auto",
         reassign: bool = True,
@@ -279,6 +289,7 @@ class KModes(
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.bandwidth = bandwidth
         self.rows_per_mode = rows_per_mode
         self.reassign = reassign
@@ -329,86 +340,6 @@ class KModes(
         checkpoint = None if self.checkpoint is None else Checkpoint.of(self)
         self._fit_path(X, y, sample_weight, sample_scale, checkpoint)
         return self
-
-    def predict(self, X: Any) -> Any:
-        """Return the cluster of each row: that of its nearest center.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels. For a Dask collection, a lazy Dask array.
-        """
-        if is_dask(X):
-            check_is_fitted(self)
-            array = as_array(X, estimator=self, reset=False)
-            return self._map_chunks(array, "predict", self.cluster_centers_)
-        with self._open_new_data(X) as (dataset, centers, _):
-            assign(dataset, centers)
-            return dataset.labels()
-
-    def transform(self, X: Any) -> Any:
-        """Return the distance of each row to each center.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-            The distances. For a Dask collection, a lazy Dask array.
-        """
-        if is_dask(X):
-            check_is_fitted(self)
-            array = as_array(X, estimator=self, reset=False)
-            return self._map_chunks(array, "transform", self.cluster_centers_)
-        with self._open_new_data(X) as (dataset, centers, rescaling):
-            distances = dataset.distances(centers)
-            if not rescaling.is_identity:
-                with np.errstate(over="ignore"):
-                    distances *= dataset.dtype.type(rescaling.scale)
-        if np.isinf(distances.max()):
-            raise ValueError(
-                "X must hold smaller numbers: the distances to the centers overflow its type."
-            )
-        return distances
-
-    def score(
-        self, X: Any, y: Any = None, sample_weight: Any = None, sample_scale: Any = None
-    ) -> float:
-        """Return the objective of the centers on `X`, divided by the sum of the weights.
-
-        It is the mean kernel value of the rows at their nearest centers, at `bandwidth_`, between 0
-        and 1. It grows with the bandwidth, up to 1 at an infinite bandwidth, and with the number of
-        clusters. So it cannot be used to choose either of them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New data.
-        y : Ignored
-            Not used, present for API consistency by convention.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        sample_scale : array-like of shape (n_samples,), default=None
-            Local scales of the rows; 1 by default, also for an adaptive fit.
-
-        Returns
-        -------
-        float
-            The mean objective.
-        """
-        opened = self._open_new_data(X, sample_weight, sample_scale)
-        with opened as (dataset, centers, rescaling):
-            inverse = inverse_square(self.bandwidth_ / rescaling.scale)
-            kernel = KERNELS[self._fitted_with["kernel"]]
-            return dataset.run(ModePass(centers, kernel, inverse)).mean_objective()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -478,6 +409,7 @@ class KModes(
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()
         size, width = self.cluster_centers_.shape
+        yield from check_count(self, size)
         yield from check_path(self.path_, len(self.labels_), size, width)
         is_right = is_square(self.redundancy_, size)
         yield "redundancy_", is_right, f"sparse of shape {(size, size)}"
