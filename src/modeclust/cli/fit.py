@@ -19,10 +19,12 @@ from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table, read_table
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.scaling import Scaling
+from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
 from modeclust.solvers.bandwidth import RULES, parse_rule
 
@@ -49,7 +51,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     """Read the data and cluster it."""
     bandwidth, image_shape = parse_bandwidth(options.bandwidth), parse_image(options.image)
     rows_per_mode = parse_rows_per_mode(options.rows_per_mode, bandwidth)
-    n_init = parse_n_init(options.n_init)
+    n_clusters, n_init = parse_clusters(options.n_clusters), parse_n_init(options.n_init)
     reading = ReadOptions(
         parse_columns(options.columns),
         options.label_column,
@@ -74,7 +76,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     if scaling is not None:
         table = table._replace(X=scaling.transform(table.X))
     model = KModes(
-        options.n_clusters,
+        n_clusters,
         bandwidth=bandwidth,
         rows_per_mode=rows_per_mode,
         kernel=str(options.kernel),
@@ -87,6 +89,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     )
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("ignore", UnsureClusterCountWarning)  # the results say so
         if show_progress and hasattr(model, "set_callbacks"):  # from scikit-learn 1.9 on
             with FitProgress() as progress:
                 model.set_callbacks(progress).fit(table.X, sample_weight=table.weight)
@@ -170,6 +173,15 @@ def parse_rows_per_mode(text: str, bandwidth: float | str) -> float | str:
     return n_rows
 
 
+def parse_clusters(text: str) -> int | str:
+    """Return a number of clusters, or "auto"."""
+    if text == "auto":
+        return text
+    if not (text.isdecimal() and int(text) > 0):
+        raise ValueError(f"--clusters must be auto or an integer > 0, got {text!r}.")
+    return int(text)
+
+
 def parse_n_init(text: str) -> int | str:
     """Return the number of K-means runs, or "auto"."""
     if text == "auto":
@@ -246,6 +258,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "n_rows": int(table.X.shape[0]),
         "n_features": int(table.X.shape[1]),
         "n_clusters": len(clusters),
+        "suggestion": describe_suggestion(model.cluster_suggestion_),
         "kernel": model.kernel,
         "bandwidth": None if is_kmeans else model.bandwidth_,
         "rule": model.bandwidth if isinstance(model.bandwidth, str) else None,
@@ -257,6 +270,18 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "redundant": [] if is_kmeans else [list(pair) for pair in model.redundant_clusters()],
         "notices": list(table.notices),
         "warnings": fit.warnings,
+    }
+
+
+def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] | None:
+    """Return what `-k auto` has found; None if the number of clusters was given."""
+    if suggestion is None:
+        return None
+    return {
+        "is_sure": suggestion.is_sure,
+        "by_peaks": suggestion.n_by_peaks,
+        "by_dips": suggestion.n_by_dips,
+        "answer": suggestion.answer,
     }
 
 

@@ -63,6 +63,10 @@ def summarize(
         sample_weight=sample_weight,
         sample_scale=sample_scale,
     )
+    suggestion = getattr(model, "cluster_suggestion_", None)
+    if suggestion is not None:
+        answer = f"{suggestion.answer[0].upper()}{suggestion.answer[1:]}"
+        all_notes.append(f"The number of clusters was chosen from the data. {answer}.")
     path, n_omitted = _limit_bandwidths(model.path_, data)
     labels = labels_along(data.X, path)
     if n_omitted:
