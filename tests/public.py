@@ -18,7 +18,7 @@ API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="u
 # Results of the library, which users do not create.
 RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "ExampleData"]
 RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling"]
-RECORDS += ["ClusterModes", "Stability"]
+RECORDS += ["ClusterModes", "Stability", "ClusterSuggestion", "ClusterCountDisplay"]
 
 
 def public():

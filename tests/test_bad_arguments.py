@@ -31,7 +31,7 @@ from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import Neighborhood
 from modeclust.mode_tree import TreeLevel
-from modeclust.plotting import ModesDisplay, PathDisplay, ScheduleDisplay
+from modeclust.plotting import ClusterCountDisplay, ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.plotting.mode_panels import Cluster
 from modeclust.reporting.page import Report
 from modeclust.solvers.streaming import SufficientStatistics
@@ -57,6 +57,28 @@ def path():
     )
 
 
+def suggestion():
+    return modeclust.ClusterSuggestion(
+        n_clusters=3,
+        is_sure=True,
+        n_by_peaks=3,
+        n_by_dips=3,
+        labels=LABELS,
+        dimension=2.0,
+        peak_heights=np.array([5.0, 4.0]),
+        peak_threshold=3.0,
+        dip_counts=np.array([3, 2]),
+        dips=np.array([0.7, 0.8]),
+        dip_threshold=0.5,
+        merged_values=np.empty(0),
+        merged_weights=np.empty(0),
+        kept_values=np.array([-1.0, 1.0]),
+        kept_weights=np.ones(2),
+        max_clusters=40,
+        n_rows=10,
+    )
+
+
 def tree():
     level = TreeLevel(1.0, X, np.ones(10), np.ones(10, dtype=np.int64), None)
     return ModeTree((level,), np.arange(10))
@@ -73,6 +95,7 @@ def fitted(model):
         model._kernel_density = KernelDensity(X, None, None)
         return model
     model.path_ = path()
+    model.n_clusters_, model.cluster_suggestion_ = 3, None
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
         model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
@@ -161,6 +184,7 @@ CALLS: dict[str, Any] = {
     "cluster_modes": lambda **given: modeclust.cluster_modes(
         **({"X": X, "labels": np.arange(10) % 2} | given)
     ),
+    "suggest_clusters": lambda **given: modeclust.suggest_clusters(**({"X": X} | given)),
     "estimate_bandwidth": lambda **given: modeclust.estimate_bandwidth(**({"X": X} | given)),
     "modes_by_bandwidth": lambda **given: modeclust.modes_by_bandwidth(
         **({"X": X, "bandwidths": [1.0]} | given)
@@ -169,6 +193,7 @@ CALLS: dict[str, Any] = {
     "load_dataset": lambda **given: modeclust.datasets.load_dataset(**given),
     "Scaling.transform": of(lambda: Scaling(np.zeros(2), np.ones(2)), "transform"),
     "Scaling.inverse_transform": of(lambda: Scaling(np.zeros(2), np.ones(2)), "inverse_transform"),
+    "ClusterSuggestion.plot": of(suggestion, "plot"),
     "Path.__getitem__": of(path, "__getitem__"),
     "Path.at": of(path, "at"),
     "Path.to_frame": of(path, "to_frame"),
@@ -190,6 +215,10 @@ CALLS: dict[str, Any] = {
         **({"path": path()} | given)
     ),
     "ScheduleDisplay.plot": of(lambda: shown(ScheduleDisplay), "plot"),
+    "ClusterCountDisplay.from_suggestion": lambda **given: ClusterCountDisplay.from_suggestion(
+        **({"suggestion": suggestion()} | given)
+    ),
+    "ClusterCountDisplay.plot": of(lambda: ClusterCountDisplay(suggestion=suggestion()), "plot"),
     "Report.save": of(lambda: Report({}), "save"),
 }
 
@@ -455,6 +484,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "adaptive": switch("adaptive"),
         "n_bandwidths": count("n_bandwidths"),
         "rows_per_mode": ROWS_PER_MODE,
+        "max_clusters": count("max_clusters"),
         "reassign": switch("reassign"),
         "start_bandwidth": [
             *START_BANDWIDTH,
@@ -505,6 +535,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
         **SHARED_BY_PATHS,
+        "max_clusters": count("max_clusters"),
         "smoothing": by_rule("smoothing", -1.0, np.nan, np.inf, 1e-200, 1e300, "much", None),
         "n_neighbors": [
             *count("n_neighbors"),
@@ -601,6 +632,13 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "random_state": SEED,
         "n_jobs": THREADS,
     },
+    "suggest_clusters": {
+        "X": TO_FIT,
+        "max_clusters": count("max_clusters"),
+        "sample_weight": WEIGHTS,
+        "random_state": SEED,
+        "n_jobs": THREADS,
+    },
     "estimate_bandwidth": {
         "X": TO_FIT,
         "rule": by_rule("rule", "magic", None, 1.0),
@@ -637,6 +675,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "Scaling.transform": {"X": TO_SCALE},
     "Scaling.inverse_transform": {"X": TO_SCALE},
+    "ClusterSuggestion.plot": {"ax": AXES},
     "Path.__getitem__": {
         "index": [
             *INDEX,
@@ -716,6 +755,14 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "ax": AXES,
     },
     "ScheduleDisplay.plot": {"ax": AXES},
+    "ClusterCountDisplay.from_suggestion": {
+        "suggestion": [
+            bad(value, "suggestion must be a ClusterSuggestion, .* got GOT", TypeError)
+            for value in (None, 5, X)
+        ],
+        "ax": AXES,
+    },
+    "ClusterCountDisplay.plot": {"ax": AXES},
     "Report.save": {
         "path": [
             *REPORT_TO_WRITE,
@@ -812,8 +859,9 @@ NO_NAMES = ("", "--exclude must name at least one column")
 JOB = {
     "data": DATA,
     "n_clusters": [
-        ("0", "'--clusters': .*1"),
-        ("2.5", "'--clusters': .*integer"),
+        ("0", "--clusters must be auto or an integer > 0, got '0'"),
+        ("2.5", "--clusters must be auto or an integer > 0, got '2.5'"),
+        ("many", "--clusters must be auto or an integer > 0, got 'many'"),
         ("151", "--clusters=151 is more than the number of rows, 150; lower --clusters"),
     ],
     "bandwidth": [

@@ -18,13 +18,16 @@ LAYERS = [
     {"estimators"},
     {"solvers"},
     {"data"},
-    {"kernels", "path", "mode_tree", "versions", "datasets"},
+    {"kernels", "path", "mode_tree", "cluster_suggestion", "versions", "datasets"},
     {"io"},
     {"exceptions"},
     {"_core", "_sklearn"},
 ]
-# The one import that points up: `KModes.report` imports the report when it is called.
-UPWARD = {("modeclust.estimators.reporting", "modeclust.reporting.page")}
+# The imports that point up, when a method is called: `KModes.report` and `ClusterSuggestion.plot`.
+UPWARD = {
+    ("modeclust.estimators.reporting", "modeclust.reporting.page"),
+    ("modeclust.cluster_suggestion", "modeclust.plotting.cluster_count_display"),
+}
 OPTIONAL = {
     "matplotlib",
     "plotly",
@@ -41,8 +44,8 @@ OPTIONAL = {
     "pandas",
     "playwright",
 }
-# What only the reproduction of the paper uses.
-REPRODUCTION = {"reproduction", "networkx", "kmedoids"}
+# What only the reproduction of the paper and the tests use.
+REPRODUCTION = {"reproduction", "networkx", "kmedoids", "diptest"}
 
 
 def layer(module):

@@ -5,17 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from modeclust import plotting as plotting
+    from modeclust.cluster_suggestion import ClusterSuggestion
     from modeclust.estimators.cluster_modes import cluster_modes
     from modeclust.estimators.functions import estimate_bandwidth, kmodes_path, modes_by_bandwidth
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.laplacian_kmodes import LaplacianKModes
     from modeclust.estimators.mean_shift import MeanShift
     from modeclust.estimators.saving import load
+    from modeclust.estimators.suggest_clusters import suggest_clusters
     from modeclust.mode_tree import ModeTree
     from modeclust.path import Path
     from modeclust.versions import show_versions
 
 __all__ = [
+    "ClusterSuggestion",
     "KModes",
     "LaplacianKModes",
     "MeanShift",
@@ -27,11 +30,13 @@ __all__ = [
     "load",
     "modes_by_bandwidth",
     "show_versions",
+    "suggest_clusters",
 ]
 __version__ = "0.1.0"
 
 # Imported when first used, so that the command line can answer at once.
 _MODULES = {
+    "ClusterSuggestion": "cluster_suggestion",
     "KModes": "estimators.kmodes",
     "LaplacianKModes": "estimators.laplacian_kmodes",
     "MeanShift": "estimators.mean_shift",
@@ -43,6 +48,7 @@ _MODULES = {
     "load": "estimators.saving",
     "modes_by_bandwidth": "estimators.functions",
     "show_versions": "versions",
+    "suggest_clusters": "estimators.suggest_clusters",
 }
 
 

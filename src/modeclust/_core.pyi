@@ -344,3 +344,24 @@ def prune_centers(losses: Doubles, weight: Doubles, n_kept: int) -> Integers:
     `losses` (N, M) has the loss of each row at each center. Each time, the center is removed whose
     rows lose least if they go to their best other center.
     """
+
+def dip(values: Doubles, weight: Doubles) -> float:
+    """Return Hartigan's dip of values with weights > 0."""
+
+def separations(
+    squares: Doubles,
+    centers: Doubles,
+    weight: Doubles,
+    labels: Labels,
+    pairs: Integers,
+    n_threads: int,
+) -> Doubles:
+    """Return sqrt(n) times the dip between the two clusters of each pair (P,).
+
+    `squares` (N, K) has the squared distances of the rows to all centers.
+    """
+
+def pair_values(
+    squares: Doubles, centers: Doubles, weight: Doubles, labels: Labels, i: int, j: int
+) -> Doubles:
+    """Return the values, ascending, whose dip separates two clusters, and their weights (2, n)."""

@@ -18,6 +18,10 @@ class CenterLengthWarning(UserWarning):
     """Sparse rows of length 1 have centers of very different lengths; use metric="cosine"."""
 
 
+class UnsureClusterCountWarning(UserWarning):
+    """The tests behind ``n_clusters="auto"`` do not agree on how many clusters there are."""
+
+
 class ApproximateNeighborsWarning(UserWarning):
     """There are many rows, and their neighbours were found approximately."""
 

@@ -53,6 +53,29 @@ def test_rows_per_mode(here):
     )
 
 
+def test_the_number_of_clusters_is_chosen(here):
+    result = invoke("fit", "iris", "-k", "auto", "--json")
+    found, model = json.loads(result.stdout), load("iris.modes/model.npz")
+    assert found["n_clusters"] == model.n_clusters_ == 2
+    assert found["suggestion"] == {
+        "is_sure": True, "by_peaks": 2, "by_dips": 2, "answer": "2 clusters"
+    }  # fmt: skip
+    assert (
+        "number of clusters: 2 clusters\n" in invoke("fit", "iris", "-k", "auto", "--force").stdout
+    )
+    assert (
+        json.loads(invoke("fit", "iris", *QUICK, "--force", "--json").stdout)["suggestion"] is None
+    )
+
+
+def test_it_says_that_the_number_of_clusters_is_not_sure(here):
+    result = invoke("fit", "moons", "-k", "auto", "--bandwidth", "knn", "--n-bandwidths", "2")
+    assert re.search(
+        r"number of clusters: not sure: 2 by peaks, \d+ by dips; 2 are taken\n", result.stdout
+    )
+    assert "cluster_suggestion_" not in result.stderr
+
+
 def test_fewer_distinct_rows_than_clusters_give_a_warning(here):
     Path("same.csv").write_text("a,b\n1,1\n1,1\n1,1\n1,1\n")
     result = invoke("fit", "same.csv", *QUICK)
@@ -78,7 +101,7 @@ def test_zero_weights_are_refused(more, here):
         (["iris.csv"], "Column 'kind' contains text"),
         (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
         (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
-        (["iris.csv", "--columns", "sl", "-k", "0"], "'--clusters': .*1"),
+        (["iris.csv", "--columns", "sl", "-k", "0"], "--clusters must be auto or an integer > 0"),
         (
             ["iris.csv", "--columns", "sl", "-k", "151"],
             "--clusters=151 is more .* rows, 150; lower --cl",

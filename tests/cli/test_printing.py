@@ -113,7 +113,7 @@ def test_progress_is_shown_on_a_terminal(monkeypatch):
     screen = io.StringIO()
     terminal = Console(file=screen, force_terminal=True, width=80)
     monkeypatch.setattr(printing, "console", lambda **_: terminal)
-    options = FitOptions("iris", 3, n_init="2")
+    options = FitOptions("iris", "3", n_init="2")
     fitted = fit.fit_data(options, show_progress=True)
     assert "k-means" in screen.getvalue()
     assert "path" in screen.getvalue()

@@ -19,7 +19,11 @@ from public import CALLABLE
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
+from modeclust.exceptions import (
+    EmptyClusterWarning,
+    EmptySupportWarning,
+    UnsureClusterCountWarning,
+)
 from modeclust.kernels import KERNELS
 from modeclust.solvers.bandwidth import RULES
 
@@ -53,7 +57,12 @@ class Property(NamedTuple):
             else settings(max_examples=self.n_quick, derandomize=True, **ALWAYS)
         )
         with warnings.catch_warnings():
-            for kind in (EmptyClusterWarning, EmptySupportWarning, ConvergenceWarning):
+            for kind in (
+                EmptyClusterWarning,
+                EmptySupportWarning,
+                ConvergenceWarning,
+                UnsureClusterCountWarning,
+            ):
                 warnings.simplefilter("ignore", kind)
             how(given(ask, *self.strategies)(tried))()
         # A few examples may all be refused before the last of the calls.
@@ -331,6 +340,7 @@ PATHS = {
 }
 KMODES = {
     **PATHS,
+    "max_clusters": st.integers(1, 6),
     "bandwidth": st.one_of(NUMBER, NUMBER, st.just(np.inf)),
     "n_bandwidths": st.integers(1, 4),
     "start_bandwidth": START,
@@ -376,6 +386,7 @@ def _affinities(rows, _):
 
 LAPLACIAN = {
     **PATHS,
+    "max_clusters": st.integers(1, 6),
     "init": st.one_of(st.just("linkage"), PATHS["init"]),
     "bandwidth": BANDWIDTH,
     "rows_per_mode": st.sampled_from(["auto", 1, 3.5, np.inf]),

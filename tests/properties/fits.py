@@ -58,6 +58,8 @@ from properties.drawing import (
     blobs,
     data,
     holds_for,
+    of_rows,
+    sizeable,
     without,
 )
 
@@ -235,6 +237,54 @@ def modes_of_given_labels_are_in_their_clusters(ask, rows):
 
 @holds_for(
     {
+        "suggest_clusters": {
+            "X": ROWS,
+            "max_clusters": st.integers(1, 40),
+            "sample_weight": WEIGHT,
+            "random_state": SEED,
+            "n_jobs": THREADS,
+        },
+        "ClusterSuggestion.plot": {"ax": st.none()},
+        "ClusterCountDisplay.from_suggestion": {
+            "suggestion": of_rows("the suggestion", lambda rows, _: rows.model),
+            "ax": st.none(),
+        },
+        "ClusterCountDisplay.plot": {"ax": st.none()},
+        "KModes": {**BY_ITSELF, "n_clusters": st.just("auto"), "init": st.just("k-means++")},
+        "LaplacianKModes": {
+            **without(LAPLACIAN, "affinity", "n_neighbors"),
+            "n_clusters": st.just("auto"),
+            "init": st.just("linkage"),
+        },
+    },
+    data(scales=False),
+)
+def a_number_of_clusters_is_one_of_those_allowed(ask, rows):
+    found = outcome(ask, "suggest_clusters", rows)
+    if is_refused(found, refusal(rows)):
+        return
+    assert 1 <= found.n_clusters <= min(found.max_clusters, rows.n_distinct)
+    assert found.n_clusters in (found.n_by_peaks, found.n_by_dips)
+    assert found.is_sure <= (found.n_by_peaks == found.n_by_dips)
+    assert found.n_rows == rows.n_distinct
+    assert found.labels.shape == (len(rows.dense),)
+    np.testing.assert_array_equal(np.unique(found.labels), np.arange(found.labels.max() + 1))
+    assert found.labels.max() < found.n_clusters
+    assert np.all(np.isfinite(found.dips) & (found.dips >= 0))
+    assert np.all(np.isfinite(found.peak_heights) & (found.peak_heights > 0))
+    display = ask("ClusterSuggestion.plot", rows, found)
+    again = ask("ClusterCountDisplay.from_suggestion", rows._replace(model=found))
+    assert display.title_.get_text() == again.title_.get_text()
+    ask("ClusterCountDisplay.plot", rows, again).figure_.canvas.draw()
+    for name, weight in (("KModes", rows.weight), ("LaplacianKModes", sizeable(rows.weight))):
+        model = ask(name, rows)
+        model.fit(rows.X, sample_weight=weight)
+        assert model.n_clusters_ == model.cluster_suggestion_.n_clusters <= model.max_clusters
+        assert len(model.modes_) == model.n_clusters_
+
+
+@holds_for(
+    {
         "KModes": {**KMODES, **BY_RULE, "adaptive": st.booleans()},
         "estimate_bandwidth": {"X": ROWS, "sample_weight": WEIGHT},
     },
@@ -345,7 +395,7 @@ def between(path, share):
     return float(np.exp((1 - share) * ends[0] + share * ends[1]))
 
 
-@holds_for({"KModes": without(KMODES, "verbose")}, data())
+@holds_for({"KModes": without(KMODES, "verbose", "max_clusters")}, data())
 def kmodes_path_is_that_of_kmodes(ask, rows):
     options = ask.arguments("KModes", rows)
     model = KModes(**options)

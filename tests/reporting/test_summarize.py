@@ -165,3 +165,12 @@ def test_rows_of_any_size(scale, n_features):
     )
     moved = [np.array(t["steps"][-1]["moved"]) for t in (summary, small)]
     np.testing.assert_allclose(moved[0] / scale, moved[1], rtol=1e-3, atol=1e-6)
+
+
+def test_it_says_how_the_number_of_clusters_was_chosen():
+    X, _ = make_blobs(200, centers=12 * np.eye(3), random_state=0)
+    model = KModes("auto", bandwidth=3.0, n_bandwidths=2, random_state=0).fit(X)
+    assert summarize(model, X)["notes"] == [
+        "The number of clusters was chosen from the data. 3 clusters."
+    ]
+    assert summarize(KModes(3, bandwidth=3.0, n_bandwidths=2).fit(X), X)["notes"] == []

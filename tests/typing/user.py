@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 import modeclust
 from modeclust import (
+    ClusterSuggestion,
     KModes,
     LaplacianKModes,
     MeanShift,
@@ -20,6 +21,7 @@ from modeclust import (
     kmodes_path,
     load,
     modes_by_bandwidth,
+    suggest_clusters,
 )
 from modeclust.estimators.stability import Stability
 from modeclust.exceptions import CheckpointError, ModelFileError
@@ -53,6 +55,17 @@ def cluster(X: Doubles, weights: Doubles) -> Floats:
     assert_type(model.predict(X), Any)
     assert_type(model.transform(X), Any)
     return model.cluster_centers_
+
+
+def count(X: Doubles) -> int:
+    found = suggest_clusters(X, max_clusters=20, random_state=0)
+    assert_type(found, ClusterSuggestion)
+    assert_type(found.is_sure, bool)
+    assert_type(found.labels, npt.NDArray[np.int32] | None)
+    model = KModes("auto", max_clusters=20).fit(X)
+    assert_type(model.n_clusters_, int)
+    assert_type(model.cluster_suggestion_, ClusterSuggestion | None)
+    return found.n_clusters
 
 
 def follow(X: Doubles) -> PathPoint:

@@ -199,7 +199,7 @@ def demo(
     from modeclust.cli.folder import check_folder
 
     check_folder(output, force=force)
-    _fit_to_folder(FitOptions("digits", 10), output, force=force)
+    _fit_to_folder(FitOptions("digits", "10"), output, force=force)
     say("open", output / "report.html", "in a browser to see the result")
     if not no_open:
         _open(output / "report.html")

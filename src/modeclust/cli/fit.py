@@ -20,9 +20,11 @@ from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table, read_table
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_sparse
 from modeclust.datasets import load_dataset
 from modeclust.estimators.scaling import Scaling
+from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
 
 MAX_VALUES_TO_COMPARE = 2**20
@@ -73,6 +75,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         table = table._replace(X=scaling.transform(table.X))
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("ignore", UnsureClusterCountWarning)  # the results say so
         if show_progress and hasattr(model, "set_callbacks"):  # from scikit-learn 1.9 on
             with FitProgress() as progress:
                 model.set_callbacks(progress).fit(table.X, sample_weight=table.weight)
@@ -190,6 +193,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "n_features": int(table.X.shape[1]),
         "n_clusters": len(clusters),
         "class": type(model).__name__,
+        "suggestion": describe_suggestion(model.cluster_suggestion_),
         "kernel": model.kernel,
         "metric": model.metric,
         "bandwidth": None if is_kmeans else model.bandwidth_,
@@ -204,6 +208,18 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "redundant": redundant_pairs(model),
         "notices": list(table.notices),
         "warnings": fit.warnings,
+    }
+
+
+def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] | None:
+    """Return what `-k auto` has found; None if the number of clusters was given."""
+    if suggestion is None:
+        return None
+    return {
+        "is_sure": suggestion.is_sure,
+        "by_peaks": suggestion.n_by_peaks,
+        "by_dips": suggestion.n_by_dips,
+        "answer": suggestion.answer,
     }
 
 

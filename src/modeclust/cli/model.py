@@ -22,6 +22,7 @@ def make_model(options: FitOptions) -> Model:
             f"{misplaced[0]} applies only to --method {fitting}; remove it, or pass "
             f"--method {fitting}."
         )
+    n_clusters = parse_count(options.n_clusters, "--clusters")
     bandwidth = parse_bandwidth(options.bandwidth)
     shared: dict[str, Any] = {
         "bandwidth": bandwidth,
@@ -35,14 +36,14 @@ def make_model(options: FitOptions) -> Model:
         shared["n_bandwidths"] = options.n_bandwidths
     if is_kmodes:
         return KModes(
-            options.n_clusters,
+            n_clusters,
             adaptive=options.adaptive,
             n_init=parse_count(options.n_init, "--n-init"),
             checkpoint=options.checkpoint,
             **shared,
         )
     return LaplacianKModes(
-        options.n_clusters,
+        n_clusters,
         smoothing=parse_smoothing(options.smoothing),
         n_neighbors=parse_count(options.n_neighbors, "--n-neighbors"),
         neighbor_search=str(options.neighbor_search),

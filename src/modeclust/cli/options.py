@@ -110,9 +110,13 @@ class FitOptions(NamedTuple):
         ),
     ]
     n_clusters: Annotated[
-        int,
+        str,
         clustering_option(
-            "-k", "--clusters", metavar="K", min=1, show_default=False, help="Number of clusters."
+            "-k",
+            "--clusters",
+            metavar="K|auto",
+            show_default=False,
+            help="Number of clusters. auto: chosen from the data, at most 40.",
         ),
     ]
     method: Annotated[

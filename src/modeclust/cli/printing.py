@@ -117,6 +117,9 @@ def print_fit(results: dict[str, Any]) -> None:
     else:
         rule = f" ({results['rule']})" if results["rule"] else ""
         say(f"bandwidth {bandwidth}{rule}, objective {objective}")
+    if results["suggestion"]:
+        taken = "" if results["suggestion"]["is_sure"] else f"; {results['n_clusters']} are taken"
+        say(f"number of clusters: {results['suggestion']['answer']}{taken}")
     print_clusters(results["clusters"], results["start"])
     pairs = results["redundant"] or []
     if len(pairs) > len(results["clusters"]):

@@ -10,6 +10,7 @@
 #include "mode_bandwidths.hpp"
 #include "neighbor_passes.hpp"
 #include "pruning.hpp"
+#include "separation.hpp"
 #include "simd.hpp"
 
 #define MODECLUST_TEXT_(x) #x
@@ -53,4 +54,5 @@ NB_MODULE(_core, m) {
   bind_graph(m);
   bind_mode_bandwidths(m);
   bind_pruning(m);
+  bind_separation(m);
 }

@@ -16,9 +16,11 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from modeclust._sklearn import CALLBACK_ATTRIBUTES, CallbackSupportMixin
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.estimators.observers import CallbackObserver, Progress, ProgressPrinter
 from modeclust.estimators.parameters import FittedParametersMixin, n_kmeans_runs
 from modeclust.estimators.problem import CheckedInput, Problem, Record
+from modeclust.exceptions import UnsureClusterCountWarning, _warn_user
 from modeclust.path import Path
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.cluster_modes import N_LEVELS, Labelled, follow_modes
@@ -40,7 +42,8 @@ LABEL_ITER, LABEL_TOL = 3, 10.0
 class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     """An estimator that runs K-means and then lowers the bandwidth to a target."""
 
-    n_clusters: int
+    n_clusters: int | str
+    max_clusters: int
     bandwidth: float | str
     kernel: str
     metric: str
@@ -61,6 +64,8 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     counts_: npt.NDArray[np.int64]
     exemplar_indices_: npt.NDArray[np.int64]
     n_iter_: int
+    n_clusters_: int
+    cluster_suggestion_: ClusterSuggestion | None
 
     def _fit_path(
         self,
@@ -74,7 +79,9 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
         checked = self._check_input(X, sample_weight, sample_scale)
         state = self.random_state
         rng = check_random_state(state) if checkpoint is None else checkpoint.generator(state)
-        with self._open_problem(checked, rng) as problem:
+        suggestion = self._suggest_clusters(checked, rng) if self.n_clusters == "auto" else None
+        n_clusters = self.n_clusters if suggestion is None else suggestion.n_clusters
+        with self._open_problem(checked, rng, int(n_clusters)) as problem:
             target = self._set_bandwidth(problem, rng, checkpoint)
             progress = self._begin_progress(problem, target, y, checkpoint)
             if not progress.record.states:  # else a checkpoint has them
@@ -85,10 +92,12 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             self._follow_path(progress)
             self._follow_modes(progress)
             attributes = self._fitted_attributes(progress.record)
-        self._store(attributes)
+        self._store(attributes | {"cluster_suggestion_": suggestion})
         for observer in reversed(progress.observers):
             observer.end_fit()
         progress.record.warn(stopped=progress.stopped)
+        if suggestion is not None and not suggestion.is_sure:
+            _warn_not_sure(suggestion)
 
     # Stage 1: check the input.
 
@@ -109,14 +118,25 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
 
     # Stage 2: open the dataset, and choose the bandwidth.
 
-    def _open_problem(
+    def _suggest_clusters(
         self, checked: CheckedInput, rng: np.random.RandomState
+    ) -> ClusterSuggestion:
+        """Return how many clusters there are."""
+        from modeclust.estimators.suggest_clusters import suggest_for_fit
+
+        suggestion = suggest_for_fit(self, checked, rng)
+        if self.verbose:
+            print(f"[{type(self).__name__}] n_clusters='auto': {suggestion.answer}")
+        return suggestion
+
+    def _open_problem(
+        self, checked: CheckedInput, rng: np.random.RandomState, n_clusters: int
     ) -> AbstractContextManager[Problem]:
         """Return a context in which the dataset is open."""
         return Problem.open(
             checked,
             self._solver_options(self.kernel),
-            n_clusters=self.n_clusters,
+            n_clusters=n_clusters,
             init=self.init,
             metric=self.metric,
             n_jobs=self.n_jobs,
@@ -270,6 +290,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             "counts_": point.counts.copy(),
             "exemplar_indices_": record.states[-1].nearest,
             "n_iter_": int(path.n_iter.sum()),
+            "n_clusters_": len(point.centers),
             "_fitted_with": self._parameters_needed(),
         }
 
@@ -291,6 +312,14 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             "bandwidth_": problem.bandwidth_to_original(labelled.bandwidth),
             "_fitted_with": self._parameters_needed(),
         }
+
+
+def _warn_not_sure(suggestion: ClusterSuggestion) -> None:
+    _warn_user(
+        f"n_clusters='auto' is {suggestion.answer}; the fit has {suggestion.n_clusters}. Look at "
+        "cluster_suggestion_.plot(), and pass the number that you prefer as n_clusters.",
+        UnsureClusterCountWarning,
+    )
 
 
 class BandwidthMixin(PathEstimator):

@@ -74,13 +74,13 @@ class SoftPathEstimator(BandwidthMixin):
 
     @contextmanager
     def _open_problem(
-        self, checked: CheckedInput, rng: np.random.RandomState
+        self, checked: CheckedInput, rng: np.random.RandomState, n_clusters: int
     ) -> Iterator[SoftProblem]:
         kernel = KERNELS[self.kernel]
         with SoftProblem.open(
             checked,
             SolverOptions(kernel, tol=self.tol),  # for K-means, and for the path without smoothing
-            n_clusters=self.n_clusters,
+            n_clusters=n_clusters,
             init=self.init,
             metric=self.metric,
             n_jobs=self.n_jobs,

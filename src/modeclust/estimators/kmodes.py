@@ -10,10 +10,10 @@ from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
-    TransformerMixin,
 )
 
 from modeclust._sklearn import StrOptions, fit_context, with_callbacks
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_dask
 from modeclust.data.validation import (
     check_rows,
@@ -25,13 +25,20 @@ from modeclust.data.validation import (
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.fit_path import BandwidthMixin
 from modeclust.estimators.new_rows import NewRowsMixin
-from modeclust.estimators.parameters import BANDWIDTH, CONSTRAINTS, COUNT, POSITIVE, ROWS_PER_MODE
+from modeclust.estimators.parameters import (
+    BANDWIDTH,
+    CONSTRAINTS,
+    COUNT,
+    N_CLUSTERS,
+    POSITIVE,
+    ROWS_PER_MODE,
+)
 from modeclust.estimators.partial_fit import PartialFitMixin
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.redundancy import RedundancyMixin
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
-from modeclust.estimators.saving import SavingMixin, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.stability import StabilityMixin
 from modeclust.io.model_file import is_array
@@ -51,7 +58,6 @@ class KModes(
     BandwidthMixin,
     NewRowsMixin,
     ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
     ClusterMixin,
     SavingMixin,
     BaseEstimator,
@@ -75,8 +81,11 @@ class KModes(
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters K.
+    n_clusters : int or "auto", default=8
+        The number of clusters K. "auto" chooses it by `suggest_clusters`, and warns if the answer
+        is not sure.
+    max_clusters : int, default=40
+        The largest number of clusters that ``n_clusters="auto"`` tries.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
         "auto" chooses all bandwidths from the data, as said above. A number is the target of the
         algorithm of the paper, with one bandwidth for labels and modes; ``np.inf`` is plain
@@ -171,6 +180,10 @@ class KModes(
         1e154, whose squares overflow.
     n_iter_ : int
         Number of iterations along the path, including the K-means run that started it.
+    n_clusters_ : int
+        The number of clusters.
+    cluster_suggestion_ : ClusterSuggestion or None
+        What ``n_clusters="auto"`` has found, without labels. Otherwise None.
     counts_ : ndarray of shape (n_clusters,)
         Number of rows in each cluster.
     exemplar_indices_ : ndarray of shape (n_clusters,)
@@ -227,12 +240,14 @@ class KModes(
     17
     """
 
-    _saved_types = (Path, SufficientStatistics, Scaling)
+    _saved_types = (Path, SufficientStatistics, Scaling, ClusterSuggestion)
     _required_attributes = (
         "path_",
         "redundancy_",
         "n_steps_",
         "n_samples_seen_",
+        "n_clusters_",
+        "cluster_suggestion_",
         "modes_",
         "mode_bandwidths_",
         "rows_averaged_",
@@ -243,6 +258,7 @@ class KModes(
     _needed_after_fit = ("n_clusters", "bandwidth", "reassign", "kernel", "metric", "adaptive")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CONSTRAINTS,
+        **N_CLUSTERS,
         "bandwidth": BANDWIDTH,
         "rows_per_mode": ROWS_PER_MODE,
         "reassign": ["boolean"],
@@ -257,8 +273,9 @@ class KModes(
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        max_clusters: int = 40,
         bandwidth: float | str = "auto",
         rows_per_mode: float | str = "auto",
         reassign: bool = True,
@@ -282,6 +299,7 @@ class KModes(
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.bandwidth = bandwidth
         self.rows_per_mode = rows_per_mode
         self.reassign = reassign
@@ -402,6 +420,7 @@ class KModes(
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()
         size, width = self.cluster_centers_.shape
+        yield from check_count(self, size)
         yield from check_path(self.path_, len(self.labels_), size, width)
         is_right = is_square(self.redundancy_, size)
         yield "redundancy_", is_right, f"sparse of shape {(size, size)}"

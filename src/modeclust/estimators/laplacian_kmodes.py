@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles, in_memory, is_sparse
 from modeclust.data.rescaling import Rescaling
@@ -21,13 +22,14 @@ from modeclust.estimators.parameters import (
     CONSTRAINTS,
     COUNT,
     FINITE,
+    N_CLUSTERS,
     ROWS_PER_MODE,
     BandwidthRule,
 )
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_unlike
-from modeclust.estimators.saving import SavingMixin, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import (
     Neighborhood,
@@ -59,8 +61,11 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters K.
+    n_clusters : int or "auto", default=8
+        The number of clusters K. "auto" chooses it by `suggest_clusters`, and warns if the answer
+        is not sure.
+    max_clusters : int, default=40
+        The largest number of clusters that ``n_clusters="auto"`` tries.
     smoothing : float or "auto", default="auto"
         The weight lambda of the graph; 0 gives the assignments of `KModes`. "auto" chooses lambda
         such that lambda times the sum of the affinities of a row is 50 on average, or 10 for the
@@ -162,6 +167,10 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         The bandwidth of the centers.
     inertia_ : float
         Sum of ``q |x - c|^2``, where c is the center of the label of each row.
+    n_clusters_ : int
+        The number of clusters.
+    cluster_suggestion_ : ClusterSuggestion or None
+        What ``n_clusters="auto"`` has found, without labels. Otherwise None.
     counts_ : ndarray of shape (n_clusters,)
         Number of rows with each label.
     exemplar_indices_ : ndarray of shape (n_clusters,)
@@ -221,12 +230,14 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
     objective_history_: Doubles
     affinity_: sparse.csr_array
     _neighborhood: Neighborhood
-    _saved_types = (Path, Neighborhood, Scaling)
+    _saved_types = (Path, Neighborhood, Scaling, ClusterSuggestion)
     _required_attributes = (
         "path_",
         "smoothing_",
         "assignments_",
         "affinity_",
+        "n_clusters_",
+        "cluster_suggestion_",
         "modes_",
         "mode_bandwidths_",
         "rows_averaged_",
@@ -239,6 +250,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
             for name, constraint in CONSTRAINTS.items()
             if name != "mean_shift_iter"
         },
+        **N_CLUSTERS,
         "smoothing": [
             Interval(Real, SMALLEST, LARGEST, closed="both"),
             Options(Real, {0}),
@@ -259,8 +271,9 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
+        max_clusters: int = 40,
         smoothing: float | str = "auto",
         n_neighbors: int | str = "auto",
         affinity: Any = "auto",
@@ -284,6 +297,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
+        self.max_clusters = max_clusters
         self.smoothing = smoothing
         self.n_neighbors = n_neighbors
         self.affinity = affinity
@@ -440,6 +454,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()
         (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
+        yield from check_count(self, size)
         yield from check_path(self.path_, n_rows, size, width)
         is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
         yield "modes_", is_right, f"{size} modes in {width} features"

@@ -32,6 +32,11 @@ BANDWIDTH: list[Any] = [POSITIVE, StrOptions({"auto"}), BandwidthRule()]
 ROWS_PER_MODE: list[Any] = [Interval(Real, 1, None, closed="both"), StrOptions({"auto"})]
 # How often n_init="auto" calls a function that returns initial centers.
 N_CALLS = 3
+# Constraints of the number of clusters of estimators, which can choose it.
+N_CLUSTERS: dict[str, list[Any]] = {
+    "n_clusters": [COUNT, StrOptions({"auto"})],
+    "max_clusters": [COUNT],
+}
 # Constraints of the parameters that estimators and functions share.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [COUNT],

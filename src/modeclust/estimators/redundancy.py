@@ -107,7 +107,7 @@ def refit(model: T, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, samp
         new.bandwidth = model.bandwidth_
     checked = new._check_input(X, sample_weight, sample_scale)
     rng = check_random_state(model.random_state)
-    with new._open_problem(checked, rng) as problem:
+    with new._open_problem(checked, rng, len(kept)) as problem:
         new._set_bandwidth(problem, rng, None)
         record = Record.begin(problem, model.store_labels, 1 + new._n_levels())
         target = problem.bandwidth_to_internal(model.bandwidth_)
@@ -115,6 +115,6 @@ def refit(model: T, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, samp
         for state in problem.follow_path(start, np.array([target])):
             record.add(state)
         new._follow_modes(Progress(problem, record, target))
-        new._store(new._fitted_attributes(record))
+        new._store(new._fitted_attributes(record) | {"cluster_suggestion_": None})
     record.warn()
     return new

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
 from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
+from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.estimators.scaling import Scaling
 from modeclust.exceptions import ModelFileError, ScaledModelWarning, _warn_user
@@ -195,6 +196,15 @@ def check_path(path: Any, n_rows: int, size: int, width: int) -> Iterator[tuple[
     is_right = isinstance(path, Path) and path.centers.shape[1:] == (size, width)
     is_right = is_right and (path.labels is None or path.labels.shape[1] == n_rows)
     yield "path_", is_right, f"a path of {size} modes in {width} features"
+
+
+def check_count(model: Any, size: int) -> Iterator[tuple[str, bool, str]]:
+    """Yield whether a loaded model has this number of clusters; see `_loaded_checks`."""
+    is_right = type(model.n_clusters_) is int and model.n_clusters_ == size
+    yield "n_clusters_", is_right, f"{size}"
+    suggestion = model.cluster_suggestion_
+    is_right = suggestion is None or isinstance(suggestion, ClusterSuggestion)
+    yield "cluster_suggestion_", is_right, "a suggestion or None"
 
 
 def are_rows(X: Any, n_rows: int | None, width: int | None) -> bool:

@@ -171,8 +171,9 @@ class StabilityMixin(PathEstimator):
     def _fit_resample(self, rows: Any, counts: Any, sample_scale: Any, seed: int) -> Any:
         """Return a model with the parameters of this one, fitted to rows drawn so often."""
         quiet = {"checkpoint": None, "verbose": 0, "store_labels": False, "random_state": seed}
+        settled = self._fitted_with | {"n_clusters": len(self.cluster_centers_)}
         # A clone would have the callbacks too.
-        model = type(self)(**self.get_params(deep=False) | self._fitted_with | quiet)
+        model = type(self)(**self.get_params(deep=False) | settled | quiet)
         X = original_rows(rows)
         with warnings.catch_warnings():
             for category in QUIET:

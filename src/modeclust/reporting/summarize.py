@@ -66,6 +66,10 @@ def summarize(
         sample_weight=sample_weight,
         sample_scale=sample_scale,
     )
+    suggestion = getattr(model, "cluster_suggestion_", None)
+    if suggestion is not None:
+        answer = f"{suggestion.answer[0].upper()}{suggestion.answer[1:]}"
+        all_notes.append(f"The number of clusters was chosen from the data. {answer}.")
     known = known_steps(model, model.path_)
     path, n_omitted = _limit_bandwidths(model.path_._take(known), data)
     labels = labels_along(model, data.X, path)
