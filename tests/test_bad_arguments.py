@@ -635,6 +635,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "suggest_clusters": {
         "X": TO_FIT,
         "max_clusters": count("max_clusters"),
+        "metric": METRIC,
         "sample_weight": WEIGHTS,
         "random_state": SEED,
         "n_jobs": THREADS,

@@ -55,12 +55,13 @@ def test_explore_writes_a_page_and_opens_it(here, monkeypatch):
 def test_usage_errors_are_one_line_with_a_hint(here):
     for arguments in (
         ["fit", "iris"],
-        ["fit", "iris", "-k", "x"],
         ["fit", "iris", "-k", "3", "--kernel", "nope"],
         ["fit", "--no"],
         ["predict", "a", "b"],
     ):
         assert refused(*arguments).endswith(f" {arguments[0]} --help)\n")
+    wanted = "error: --clusters must be auto or an integer > 0, got 'x'.\n"
+    assert refused("fit", "iris", "-k", "x") == wanted
     assert refused("nothing").startswith("error: No such command 'nothing' (")
     assert "Usage:" in invoke(code=2).output
     assert invoke("--version").output.startswith("modeclust ")

@@ -21,7 +21,7 @@ LAPLACIAN = ["--method", "laplacian"]
 
 def test_defaults_are_those_of_python():
     for method, cls in ((Method.kmodes, KModes), (Method.laplacian, LaplacianKModes)):
-        model = make_model(FitOptions("iris", 3, method=method))
+        model = make_model(FitOptions("iris", "3", method=method))
         assert model.get_params() == cls(3, random_state=0).get_params()
 
 
@@ -34,7 +34,7 @@ def test_options_have_the_names_of_the_library():
 def test_options_of_laplacian():
     options = FitOptions(
         "iris",
-        3,
+        "3",
         method=Method.laplacian,
         smoothing="2.5",
         n_neighbors="7",

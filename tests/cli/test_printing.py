@@ -119,5 +119,5 @@ def test_progress_is_shown_on_a_terminal(monkeypatch):
     assert "path" in screen.getvalue()
     assert "modes" in screen.getvalue()
     assert "_skl_callbacks" not in vars(fitted.model)
-    fit.fit_data(FitOptions("iris", 3, method=Method.laplacian), show_progress=True)
+    fit.fit_data(FitOptions("iris", "3", method=Method.laplacian), show_progress=True)
     assert "linkage" in screen.getvalue()

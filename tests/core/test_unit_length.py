@@ -47,7 +47,7 @@ def passes(rows, centers):
         distances,
         rows.keys(np.linspace(0.5, 1.5, rows.n_features)),
         _core.own_distances(rows, centers, labels),
-        *_core.nearest_rows(rows, centers, 5),
+        *_core.nearest_rows(rows, 5, _core.Rows(centers)),
         *(soft.mass, soft.totals, soft.nearest, soft.objective),
         *(shifted.mass, shifted.totals, shifted.density),
         *(part for _ in range(3) for part in rows.mode_pass(centers, 0, 2.0)[:-3]),

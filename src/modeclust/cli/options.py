@@ -16,10 +16,10 @@ from modeclust.data.machine import SHARE_TO_READ
 BUILT_IN = ("blobs", "breast_cancer", "degrees", "digits", "gaussians", "iris", "moons", "wine")
 BANDWIDTHS = ("auto", "knn", "silverman", "scott", "likelihood", "inf")
 Kernel = StrEnum("Kernel", ["gaussian", "epanechnikov", "biweight", "cauchy"])
+Metric = StrEnum("Metric", ["euclidean", "cosine"])
 Method = StrEnum("Method", ["kmodes", "laplacian"])
 Solver = StrEnum("Solver", ["bound", "gradient"])
 NeighborSearch = StrEnum("NeighborSearch", ["auto", "exact", "approximate"])
-Metric = StrEnum("Metric", ["euclidean", "cosine"])
 
 # Options in groups, under a heading in the help.
 clustering_option = partial(typer.Option, rich_help_panel="Clustering")

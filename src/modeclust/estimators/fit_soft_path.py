@@ -29,6 +29,10 @@ from modeclust.solvers.robust_start import WIDTH
 if TYPE_CHECKING:
     from modeclust.estimators.checkpoint import Checkpoint
 
+# The default bandwidth of "gradient" is this many times the median distance to the tenth neighbour.
+# With 1, it follows long clusters better, and with 2, it divides round ones that overlap better.
+LOCAL_WIDTH = 1.5
+
 
 class SoftPathEstimator(BandwidthMixin):
     """An estimator whose assignments are smooth over a graph.
@@ -121,7 +125,9 @@ class SoftPathEstimator(BandwidthMixin):
         problem.set_graph(graph, bandwidth, rng)
         if is_auto and not is_local:
             return None
-        return float(problem.bandwidth_to_internal(bandwidth))
+        assert bandwidth is not None
+        target = LOCAL_WIDTH * bandwidth if is_auto else bandwidth
+        return float(problem.bandwidth_to_internal(target))
 
     def _n_finite_bandwidths(self, target: float | None) -> int:
         if self.bandwidth == "auto":

@@ -89,10 +89,10 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         a matrix, it is used for new rows. With "auto" and "binary" it is ignored.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
         "auto" is the cluster radius, the median distance of the rows to the means of their initial
-        clusters. For the solver "gradient", it is the median distance of the rows to their tenth
-        neighbour. The modes then get bandwidths of their own. A number is the target bandwidth. A
-        rule estimates it from the data (`estimate_bandwidth`) and can have a factor: "knn/3" or
-        "0.4*knn". With a number or a rule, the modes are the centers at the target.
+        clusters. For the solver "gradient", it is 1.5 times the median distance of the rows to
+        their tenth neighbour. The modes then get bandwidths of their own. A number is the target
+        bandwidth. A rule estimates it from the data (`estimate_bandwidth`) and can have a factor:
+        "knn/3" or "0.4*knn". With a number or a rule, the modes are the centers at the target.
     rows_per_mode : float or "auto", default="auto"
         How many rows a mode averages with ``bandwidth="auto"``, as in `KModes`.
     start_bandwidth : float or "auto", default="auto"

@@ -171,7 +171,7 @@ class StabilityMixin(PathEstimator):
     def _fit_resample(self, rows: Any, counts: Any, sample_scale: Any, seed: int) -> Any:
         """Return a model with the parameters of this one, fitted to rows drawn so often."""
         quiet = {"checkpoint": None, "verbose": 0, "store_labels": False, "random_state": seed}
-        settled = self._fitted_with | {"n_clusters": len(self.cluster_centers_)}
+        settled = self._fitted_with | {"n_clusters": self.n_clusters_}
         # A clone would have the callbacks too.
         model = type(self)(**self.get_params(deep=False) | settled | quiet)
         X = original_rows(rows)
