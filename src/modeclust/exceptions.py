@@ -14,6 +14,10 @@ class EmptySupportWarning(UserWarning):
     """A kernel with compact support reaches no row of a cluster, and its mode does not move."""
 
 
+class WideBandwidthWarning(UserWarning):
+    """At this bandwidth, nearly all clusters look redundant, so it cannot tell which ones are."""
+
+
 class ApproximateNeighborsWarning(UserWarning):
     """There are many rows, and their neighbours were found approximately."""
 

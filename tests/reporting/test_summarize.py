@@ -64,7 +64,10 @@ def test_redundant_pairs_are_those_of_the_model(blobs):
     pairs = model.redundant_clusters(summary["threshold"])
     assert len(pairs) > 0
     assert [tuple(pair["clusters"]) for pair in summary["pairs"]] == pairs
-    assert all(pair["ratio"] > 0.9 for pair in summary["pairs"])
+    assert all(pair["significance"] < 2.5 for pair in summary["pairs"])
+    assert not summary["too_wide"]
+    wide = summarize(KModes(5, bandwidth=1e3, random_state=0).fit(X), X)["redundant"]
+    assert (wide["too_wide"], wide["pairs"]) == (True, [])
 
 
 def test_bandwidths_are_omitted_if_there_are_too_many_numbers(blobs, monkeypatch):

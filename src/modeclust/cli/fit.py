@@ -25,6 +25,7 @@ from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.scaling import Scaling
 from modeclust.plotting.exemplars import lengths
 from modeclust.solvers.bandwidth import RULES, parse_rule
+from modeclust.solvers.redundancy import SIGNIFICANT, redundant_pairs
 
 MAX_VALUES_TO_COMPARE = 2**20
 MAX_SCALE_RATIO = 100
@@ -241,6 +242,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         for cluster, (name, share) in zip(clusters, fit.common_classes, strict=True):
             cluster.update({"class": name, "share": share})
     is_kmeans = math.isinf(model.bandwidth_)
+    redundant = redundant_pairs(model.dip_significance_, SIGNIFICANT)
     return {
         "data": table.title,
         "n_rows": int(table.X.shape[0]),
@@ -254,7 +256,8 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "n_iter": model.n_iter_,
         "standardized": fit.scaling is not None,
         "clusters": clusters,
-        "redundant": [] if is_kmeans else [list(pair) for pair in model.redundant_clusters()],
+        "redundant": [list(pair) for pair in redundant.pairs],
+        "too_wide_for_redundancy": redundant.is_too_wide,
         "notices": list(table.notices),
         "warnings": fit.warnings,
     }

@@ -109,10 +109,10 @@ def print_fit(results: dict[str, Any]) -> None:
         say(f"bandwidth {bandwidth}{rule}, objective {objective}")
     print_clusters(results["clusters"])
     pairs = results["redundant"]
-    if len(pairs) > len(results["clusters"]):
+    if results["too_wide_for_redundancy"]:
         say(
-            f"redundant clusters: cannot be told at bandwidth {bandwidth}, where {len(pairs)} "
-            "pairs have no dip in density between them"
+            f"redundant clusters: bandwidth {bandwidth} is too wide to tell, since most pairs have "
+            "no dip in density between them"
         )
     elif pairs:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])

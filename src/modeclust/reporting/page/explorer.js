@@ -100,20 +100,19 @@ function showTable(step) {
 }
 
 function showRedundant() {
-  const { pairs, threshold } = report.redundant;
+  const { pairs, threshold, too_wide: isTooWide } = report.redundant;
   const n = (report.n_clusters * (report.n_clusters - 1)) / 2;
   const nListed = 12;
   const ends = isFrozen ? "centers" : "modes";
-  const rule = `In a redundant pair, the density of the rows on the line between the two ${ends} never drops below ${formatPercent(threshold)} of the lower peak.`;
-  const manyNote = pairs.length > report.n_clusters
-    ? " If most pairs are redundant, the bandwidth is too large for separate peaks. It does not mean that there are too many clusters." : "";
+  const rule = `In a redundant pair, the density of the rows on the line between the two ${ends} drops by less than ${threshold} standard deviations below the lower peak, so the drop may be chance.`;
   byId("redundant-caption").textContent =
     report.model.bandwidth === null ? (isFrozen ? "The labels are those of K-means, which has no densities to compare." : "K-means has no densities to compare.") :
-    pairs.length === 0 ? `None. The density drops between every two ${ends}.` :
-    `At ${labelBandwidth}: ${pairs.length} of ${plural(n, "pair")}. ${rule}${manyNote}` +
+    isTooWide ? `The bandwidth is too wide to tell: at ${labelBandwidth}, the density hardly drops between most pairs of ${ends}. This does not mean that there are too many clusters. Fit with a smaller bandwidth to find redundant ones.` :
+    pairs.length === 0 ? `None. The density drops significantly between every two ${ends}.` :
+    `At ${labelBandwidth}: ${pairs.length} of ${plural(n, "pair")}. ${rule}` +
     (pairs.length > nListed ? ` The ${nListed} pairs with the smallest drop:` : "");
-  byId("redundant").replaceChildren(...pairs.slice(0, nListed).map(({ clusters: [a, b], ratio }) =>
-    element("li", {}, chip(a), chip(b), element("small", { title: "Lowest density between the modes, as a share of the lower peak." }, formatPercent(ratio)))));
+  byId("redundant").replaceChildren(...pairs.slice(0, nListed).map(({ clusters: [a, b], ratio, significance }) =>
+    element("li", {}, chip(a), chip(b), element("small", { title: `Lowest density between the two, as a share of the lower peak: ${formatPercent(ratio)}. The number is the drop in standard deviations.` }, significance.toFixed(1)))));
 }
 
 function show(step) {
