@@ -27,6 +27,7 @@ from sklearn.exceptions import NotFittedError
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
+from modeclust.data.distance_pass import Spread
 from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import Neighborhood
@@ -53,14 +54,18 @@ def path():
         inertias=np.array([1.0, 1.0, 1.0]),
         counts=np.stack([np.bincount(LABELS)] * 3),
         n_iter=np.ones(3, dtype=np.int64),
-        labels=np.stack([LABELS] * 3),
         rows_averaged=np.full((3, 3), 30.0),
+        labels=np.stack([LABELS] * 3),
     )
 
 
 def tree():
     level = TreeLevel(1.0, X, np.ones(10), np.ones(10, dtype=np.int64), None)
     return ModeTree((level,), np.arange(10))
+
+
+def spread():
+    return Spread(np.ones(3), np.ones(3), np.zeros(3, dtype=bool), 1.0, 2.0)
 
 
 def fitted(model):
@@ -72,6 +77,7 @@ def fitted(model):
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
         model._kernel_density = KernelDensity(X, None, None)
+        model._spread = spread()
         return model
     model.path_ = path()
     model.exemplar_indices_ = np.array([1, 5, 8])
@@ -81,6 +87,7 @@ def fitted(model):
             CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
         )
         model._mode_statistics = None
+        model._spread, model.outlier_scores_ = spread(), np.zeros(len(LABELS))
         model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
         model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
@@ -139,6 +146,8 @@ CALLS: dict[str, Any] = {
     "KModes.fit": of(lambda: KModes(3, bandwidth=1.0), "fit", X=X),
     "KModes.partial_fit": of(_kmodes, "partial_fit", X=X),
     "KModes.predict": of(_kmodes, "predict"),
+    "KModes.predict_proba": of(_kmodes, "predict_proba"),
+    "KModes.score_outliers": of(_kmodes, "score_outliers"),
     "KModes.transform": of(_kmodes, "transform"),
     "KModes.score": of(_kmodes, "score", X=X),
     "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
@@ -154,6 +163,7 @@ CALLS: dict[str, Any] = {
     "MeanShift": made(MeanShift, bandwidth=1.0),
     "MeanShift.fit": of(lambda: MeanShift(1.0), "fit", X=X),
     "MeanShift.predict": of(_mean_shift, "predict", X=X),
+    "MeanShift.predict_proba": of(_mean_shift, "predict_proba"),
     "MeanShift.save": of(_mean_shift, "save"),
     "kmodes_path": lambda **given: modeclust.kmodes_path(
         **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
@@ -460,6 +470,8 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
     "KModes.predict": {"X": NEW},
+    "KModes.predict_proba": {"X": NEW},
+    "KModes.score_outliers": {"X": NEW},
     "KModes.transform": {"X": NEW},
     "KModes.score": {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
@@ -562,6 +574,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "MeanShift.fit": {
         "X": TO_FIT, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
+    "MeanShift.predict_proba": {"X": NEW},
     "MeanShift.predict": {
         "X": NEW,
         "method": [bad(v, "method must be 'basin' or 'nearest', got GOT") for v in ("far", None)],

@@ -84,6 +84,7 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             self._follow_path(progress)
             self._follow_modes(progress)
             attributes = self._fitted_attributes(progress.record)
+        attributes["_fitted_with_y"] = y is not None
         self._store(attributes)
         for observer in reversed(progress.observers):
             observer.end_fit()

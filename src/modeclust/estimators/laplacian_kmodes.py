@@ -11,11 +11,18 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
+from modeclust._sklearn import (
+    Interval,
+    Options,
+    StrOptions,
+    fit_context,
+    with_callbacks,
+)
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles, is_sparse
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import LARGEST, SMALLEST, check_rows
+from modeclust.estimators.confidence import of_clusters
 from modeclust.estimators.fit_soft_path import SoftPathEstimator
 from modeclust.estimators.parameters import (
     CONSTRAINTS,
@@ -26,7 +33,7 @@ from modeclust.estimators.parameters import (
 )
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.same_rows import first_unlike
-from modeclust.estimators.saving import SavingMixin, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_modes, check_path, is_square
 from modeclust.estimators.soft_assignments import (
     Neighborhood,
     bound_assignments,
@@ -319,12 +326,14 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
         self._fit_path(X, y, sample_weight)
         return self
 
+    @of_clusters
     def predict_proba(self, X: Any) -> Doubles:
         """Return the share of each row in each cluster.
 
         It combines the mean assignments of the `n_neighbors` nearest rows of the fit, weighted by
         the affinities to them, with the kernel values of the centers. Far from all centers, only
-        the neighbours count.
+        the neighbours count. Not available after ``fit(X, y)`` with y: scikit-learn would take the
+        columns for the classes of y.
 
         Parameters
         ----------
@@ -430,10 +439,7 @@ class LaplacianKModes(SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimato
         yield from super()._loaded_checks()
         (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
         yield from check_path(self.path_, n_rows, size, width)
-        is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
-        yield "modes_", is_right, f"{size} modes in {width} features"
-        for name in ("mode_bandwidths_", "rows_averaged_"):
-            yield name, is_array(vars(self)[name], "f", size), f"{size} numbers"
+        yield from check_modes(self, size, width)
         smoothing: Any = self.smoothing_
         is_right = isinstance(smoothing, float) and 0 <= smoothing < np.inf
         yield "smoothing_", is_right, "a finite number >= 0"

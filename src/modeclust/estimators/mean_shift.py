@@ -21,6 +21,7 @@ from modeclust._sklearn import (
     is_array_like,
     with_callbacks,
 )
+from modeclust.data.distance_pass import Spread
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
@@ -32,6 +33,7 @@ from modeclust.data.validation import (
     check_scales,
     check_weights,
 )
+from modeclust.estimators.confidence import MeanShiftConfidenceMixin, measure_spread
 from modeclust.estimators.kernel_density import LIMITS, KernelDensity, OpenKernelDensity
 from modeclust.estimators.parameters import (
     CONSTRAINTS,
@@ -55,7 +57,12 @@ FEW_SEEDS, SEEDS_PER_MODE = 256, 8
 
 
 class MeanShift(
-    ClusterMixin, CallbackSupportMixin, FittedParametersMixin, SavingMixin, BaseEstimator
+    MeanShiftConfidenceMixin,
+    ClusterMixin,
+    CallbackSupportMixin,
+    FittedParametersMixin,
+    SavingMixin,
+    BaseEstimator,
 ):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that ascend to it.
 
@@ -146,8 +153,8 @@ class MeanShift(
     """
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
-    _saved_types = (KernelDensity,)
-    _required_attributes = ("_kernel_density",)
+    _saved_types = (KernelDensity, Spread)
+    _required_attributes = ("_kernel_density", "_spread")
     _needed_after_fit = ("kernel", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
@@ -224,6 +231,7 @@ class MeanShift(
             raise ValueError(self._no_bandwidth(error, opened)) from None
         labels = search.row_labels(found.modes)
         self._store(kernel_density, opened, found, labels)
+        self._fitted_with_y = y is not None
         if task is not None:
             task.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not found.modes.converged:
@@ -346,6 +354,8 @@ class MeanShift(
         self.density_ = modes.density
         self.bandwidth_ = opened.bandwidth_to_original(bandwidth)
         self.n_iter_ = modes.n_iter
+        self._spread = measure_spread(opened.X, modes.points, self.labels_, kernel_density.weight)
+        self._spread = self._spread.in_units(opened.rescaling.scale)
         self._fitted_with = self._parameters_needed()
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:

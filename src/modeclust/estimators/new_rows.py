@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.data.dask.chunks import map_rows
 from modeclust.data.dataset import Dataset
+from modeclust.data.distance_pass import Spread
 from modeclust.data.memory import open_dataset, thread_count
 from modeclust.data.reading import working_dtype
 from modeclust.data.rescaling import Rescaling
@@ -51,11 +52,18 @@ class NewRowsMixin:
             centers = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
             yield dataset, centers, rescaling
 
-    def _map_chunks(self, array: Any, method: str, centers: npt.NDArray[Any]) -> Any:
+    def _map_chunks(
+        self, array: Any, method: str, centers: npt.NDArray[Any], spread: Spread | None = None
+    ) -> Any:
         """Return the results of a method for the chunks of a Dask array, as a lazy array."""
         model = clone(self).set_params(n_jobs=1).set_output(transform="default")
         model.cluster_centers_ = centers
         model.n_features_in_ = self.n_features_in_
-        if method == "predict":
-            return map_rows(array, model.predict, np.dtype(np.int32))
-        return map_rows(array, model.transform, working_dtype(array.dtype), len(centers))
+        model._spread = spread
+        dtype, n_columns = {
+            "predict": (np.dtype(np.int32), None),
+            "transform": (working_dtype(array.dtype), len(centers)),
+            "predict_proba": (np.dtype(np.float64), len(centers)),
+            "score_outliers": (np.dtype(np.float64), None),
+        }[method]
+        return map_rows(array, getattr(model, method), dtype, n_columns)

@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeclust._sklearn import is_array_like
 from modeclust.data.dataset import Dataset
-from modeclust.data.memory import open_dataset, thread_count
+from modeclust.data.distance_pass import OwnDistancePass, Spread
+from modeclust.data.memory import MemoryDataset, open_dataset, thread_count
+from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.data.validation import (
@@ -34,6 +36,7 @@ from modeclust.solvers.kmodes import (
     follow_path,
 )
 from modeclust.solvers.options import SolverOptions
+from modeclust.solvers.redundancy import every_nth
 from modeclust.solvers.robust_start import improved_seeds
 from modeclust.solvers.streaming import SufficientStatistics
 
@@ -117,6 +120,45 @@ class Problem:
         """How many rows a sample weight of 1 stands for: 1 if all weights are integers."""
         return self.dataset.n_counted / self.dataset.total_weight
 
+    @property
+    def is_batch(self) -> bool:
+        """Whether the rows are a batch of `partial_fit`, after the first one."""
+        return self.pool is None
+
+    def spread_and_scores(
+        self, centers: Centers, known: Spread | None = None
+    ) -> tuple[Spread, Doubles | None]:
+        """Return the spread of the rows around their centers, and their outlier scores.
+
+        The spread is in the user's units. If it is `known`, it is not measured. If there are very
+        many rows, it is measured on every n-th one. The scores are None if the dataset does not
+        store labels. The current labels must be those of `centers`.
+        """
+        dataset, unit = self.dataset, self.rescaling.scale
+        n_clusters, n_features = centers.shape
+        step = every_nth(dataset.n_rows, n_clusters)
+        lazy = not dataset.stores_labels
+        distances = np.sqrt(dataset.run(OwnDistancePass(centers, step if lazy else 1)).squared)
+        if known is None:
+            rows = np.arange(0, dataset.n_rows, step)
+            spread = Spread.of(
+                distances if lazy else distances[::step],
+                dataset.labels_at(rows),
+                dataset.weights_at(rows) * (self.count_per_weight * step),
+                (n_clusters, n_features),
+            )
+            known = spread.in_units(unit)
+        if lazy:
+            return known, None
+        spread, labels = known.in_units(1 / unit), dataset.labels()
+        scores = spread.scores(distances, labels)
+        if True in spread.is_small:
+            small = np.flatnonzero(spread.is_small[labels])
+            few = MemoryDataset(dataset.take(small).X, n_threads=self.n_threads)
+            if len(small):
+                scores[small] = score_rows(few, centers, spread)
+        return known, scores
+
     def statistics(self, state: State) -> SufficientStatistics:
         """Return the sufficient statistics of the rows at `state`, in the user's units."""
         if state.mass is None or state.reference is None:
@@ -161,6 +203,15 @@ class Problem:
     def follow_path(self, centers: Centers, bandwidths: npt.NDArray[np.float64]) -> Iterator[State]:
         """Yield the state at each bandwidth, each started from the last one."""
         return follow_path(self.dataset, centers, bandwidths, self.options)
+
+
+def score_rows(dataset: Dataset, centers: Centers, spread: Spread) -> Doubles:
+    """Return the outlier scores of rows, at the nearest of the centers that are not small."""
+    large = np.flatnonzero(~spread.is_small)
+    kept = np.ascontiguousarray(centers[large])
+    assign(dataset, kept)
+    distances = np.sqrt(dataset.run(OwnDistancePass(kept)).squared)
+    return spread.scores(distances, large[dataset.labels()])
 
 
 @dataclass

@@ -192,6 +192,14 @@ def check_path(path: Any, n_rows: int, size: int, width: int) -> Iterator[tuple[
     yield "path_", is_right, f"a path of {size} modes in {width} features"
 
 
+def check_modes(model: Any, size: int, width: int) -> Iterator[tuple[str, bool, str]]:
+    """Yield whether the loaded modes belong to a model of these sizes; see `_loaded_checks`."""
+    is_right = is_array(model.modes_, "f", size, width) and bool(np.isfinite(model.modes_).all())
+    yield "modes_", is_right, f"{size} modes in {width} features"
+    for name in ("mode_bandwidths_", "rows_averaged_"):
+        yield name, is_array(vars(model)[name], "f", size), f"{size} numbers"
+
+
 def are_rows(X: Any, n_rows: int | None, width: int | None) -> bool:
     """Return whether `X` has finite dense or CSR rows; None stands for any positive number."""
     if not is_sparse(X):
