@@ -42,17 +42,29 @@ def _is_list_or_none(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(item, kind) for item in value)
 
 
-def predict_labels(saved: Saved, data: str, output: Path, options: ReadOptions) -> list[int]:
+def predict_labels(
+    saved: Saved, data: str, output: Path, options: ReadOptions, methods: dict[str, str]
+) -> list[int]:
     """Write the label of each row, and return the number of rows in each cluster.
 
-    The features are the columns that the model was fitted on, whatever `options` say.
+    `methods` are other methods of the model whose results are written, by the names of their
+    columns. The features are the columns that the model was fitted on, whatever `options` say.
     """
+    for method in methods.values():
+        if not hasattr(saved.model, method):
+            raise ValueError(
+                f"the model is a {type(saved.model).__name__} without {method}, which --proba and "
+                "--outliers need; leave these options out, or use a KModes that was fitted without "
+                "y."
+            )
     table = read_data(data, replace(options, columns=columns_of(saved)))
     model = copy(saved.model)
     X = model.scaling_.transform(table.X) if hasattr(model, "scaling_") else table.X
     if hasattr(model, "feature_names_in_"):
         del model.feature_names_in_  # the columns were selected by name, and X has no names
-    return write_labels(output, model.predict(X), len(model.cluster_centers_), table.ids)
+    others = {name: getattr(model, method)(X) for name, method in methods.items()}
+    labels, n_clusters = model.predict(X), len(model.cluster_centers_)
+    return write_labels(output, labels, n_clusters, table.ids, others)
 
 
 def columns_of(saved: Saved) -> list[str] | None:
