@@ -4,6 +4,7 @@ from sklearn.datasets import make_blobs
 
 from modeclust import KModes
 from modeclust.kernels import KERNELS
+from modeclust.reporting.charts import summarize_outliers
 from modeclust.reporting.summarize import summarize
 
 
@@ -92,3 +93,17 @@ def test_densities_finer_than_the_chart_keep_their_area():
     width = summary["edges"][1] - summary["edges"][0]
     areas = np.trapezoid(summary["densities"][-1], summary["grid"], axis=1) / width
     np.testing.assert_allclose(areas, 500, rtol=0.02)
+
+
+def test_outliers_are_counted_and_the_farthest_are_listed():
+    scores = np.array([0.0, -1.0, 3.5, 100.0, 3.0, 0.5])
+    found = summarize_outliers(scores, np.array([0, 1, 1, 0, 0, 0]))
+    assert (found["n_above"], found["n_rows"]) == (2, 6)
+    assert found["farthest"][:2] == [
+        {"row": 3, "cluster": 0, "score": 100.0},
+        {"row": 2, "cluster": 1, "score": 3.5},
+    ]
+    assert found["edges"][0] == -1
+    assert found["edges"][-1] == 8  # higher scores are in the last bin
+    assert sum(found["counts"]) == 6
+    assert found["counts"][-1] == 1

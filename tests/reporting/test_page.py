@@ -383,6 +383,29 @@ def test_frozen_labels_and_modes_that_are_means(options, words, tmp_path, open_p
     assert ("labels are those of K-means" in caption) == ("reassign" in options)
 
 
+def test_outliers_are_shown(tmp_path, open_page):
+    X, _ = make_blobs([200, 200], 3, centers=[[0, 0, 0], [20, 0, 0]], random_state=0)
+    X[7] += 100
+    shown = make(tmp_path, KModes(2, random_state=0).fit(X), X)
+    page = open_page(shown.path)
+    n_above = np.count_nonzero(shown.model.outlier_scores_ > 3)
+    caption = page.locator("#outliers-caption").inner_text()
+    assert caption.startswith(f"{n_above} of 400 rows have a score above 3")
+    first = page.locator("#farthest li").first.inner_text()
+    assert "row 7" in first
+    assert f"{shown.model.outlier_scores_[7]:.1f}" in first
+    counts = page.evaluate("document.getElementById('outliers').data[0].y")
+    assert sum(counts) == 400
+
+
+def test_a_bandwidth_too_wide_to_tell_is_said(tmp_path, open_page):
+    X, _ = make_blobs(150, 3, centers=3, random_state=0)
+    shown = make(tmp_path, KModes(4, bandwidth=1e3, random_state=0).fit(X), X)
+    page = open_page(shown.path)
+    assert "too wide to tell" in page.locator("#redundant-caption").inner_text()
+    assert page.locator("#redundant li").count() == 0
+
+
 def test_one_feature_is_a_histogram_with_densities(line, open_page):
     page = open_page(line.path)
     path = line.model.path_

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from modeclust.data.reading import Doubles
 from modeclust.path import Path
 from modeclust.plotting.clustering import adaptive_scales, density_bandwidths, fit_parameter
 from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
@@ -13,6 +14,11 @@ from modeclust.reporting.data import ReportData
 from modeclust.reporting.patterns import rounded_rows
 
 N_DENSITY_POINTS = 400
+# Bins of the histogram of outlier scores, and how many of the farthest rows are listed.
+N_SCORE_BINS, N_FARTHEST = 40, 12
+# A row with a higher score is an outlier: one in 700 rows of a Gaussian cluster has one.
+OUTLIER_SCORE = 3.0
+MAX_SHOWN_SCORE = 8.0  # higher ones are in the last bin
 
 
 def summarize_map(data: ReportData, path: Path, shown: Indices) -> dict[str, Any]:
@@ -25,6 +31,25 @@ def summarize_map(data: ReportData, path: Path, shown: Indices) -> dict[str, Any
         "points": [axis for [axis] in (rounded_rows(a[None], np.ptp(a)) for a in points.T)],
         "centers": [projection.transform(centers).tolist() for centers in path.centers],
         "classes": None if data.classes is None else data.classes[shown].tolist(),
+    }
+
+
+def summarize_outliers(scores: Doubles, labels: Labels) -> dict[str, Any]:
+    """Return the histogram of the outlier scores, and the rows with the highest ones."""
+    last = min(max(float(scores.max()), OUTLIER_SCORE), MAX_SHOWN_SCORE)
+    edges = np.linspace(min(float(scores.min()), 0.0), last, N_SCORE_BINS + 1)
+    counts, _ = np.histogram(np.minimum(scores, edges[-1]), edges)
+    farthest = np.argsort(-scores, kind="stable")[:N_FARTHEST].tolist()
+    return {
+        "threshold": OUTLIER_SCORE,
+        "n_above": int(np.count_nonzero(scores > OUTLIER_SCORE)),
+        "n_rows": len(scores),
+        "edges": edges.tolist(),
+        "counts": counts.tolist(),
+        "farthest": [
+            {"row": row, "cluster": int(labels[row]), "score": float(scores[row])}
+            for row in farthest
+        ],
     }
 
 

@@ -145,12 +145,14 @@ class RowSample(NamedTuple):
         summary["exemplar_rows"] = [row_numbers[r] for r in summary["exemplar_rows"]]
         for part in (summary["map"], summary["labels"]):
             part["rows"] = [row_numbers[r] for r in part["rows"]]
+        for far in summary["outliers"]["farthest"]:
+            far["row"] = row_numbers[far["row"]]
         summary["n_rows"] = self.n_rows
         summary["is_sample"] = True
         summary["notes"].append(
             f"This page shows a sample of {len(row_numbers):,} of the {self.n_rows:,} rows. "
             "Cluster sizes, modes, rows averaged and objectives are computed from all rows; "
-            "nearest rows, mean distances, classes and changed labels from the sample."
+            "nearest rows, mean distances, outliers, classes and changed labels from the sample."
         )
         return summary
 
@@ -171,4 +173,5 @@ def sample_rows(model: Any, X: Any) -> RowSample:
     feature_names = vars(sample_model).pop("feature_names_in_", None)
     sample = array[indices].compute()
     check_same_rows(sample_model, sample, indices)
+    sample_model.outlier_scores_ = sample_model.score_outliers(sample)
     return RowSample(sample_model, sample, indices, n_rows, feature_names)

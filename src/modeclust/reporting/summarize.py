@@ -16,7 +16,12 @@ from modeclust.plotting.clustering import (
 )
 from modeclust.plotting.density import MAX_BINS
 from modeclust.plotting.exemplars import Indices, Labels, lengths, sample_by_cluster
-from modeclust.reporting.charts import N_DENSITY_POINTS, summarize_histogram, summarize_map
+from modeclust.reporting.charts import (
+    N_DENSITY_POINTS,
+    summarize_histogram,
+    summarize_map,
+    summarize_outliers,
+)
 from modeclust.reporting.data import ReportData, sample_rows
 from modeclust.reporting.patterns import N_MODE_TERMS, finite_or_none, summarize_patterns
 from modeclust.solvers.redundancy import SIGNIFICANT, redundant_pairs
@@ -85,6 +90,7 @@ def summarize(
         "histogram": summarize_histogram(data, path, labels, model),
         "labels": _labels(labels, shown, are_all=sample is None or sample.is_all),
         "redundant": _redundant(model),
+        "outliers": summarize_outliers(np.asarray(model.outlier_scores_), model.labels_),
     }
     return summary if sample is None else sample.extend_to_all_rows(summary, labels)
 

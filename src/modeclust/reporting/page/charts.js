@@ -262,3 +262,20 @@ function curvesChart() {
   const update = (step) => Plotly.relayout("curves", { shapes: currentLine(step) });
   return { id: "curves", traces, layout, update };
 }
+
+/** The histogram of the outlier scores; rows above the threshold are in another colour. */
+function outliersChart() {
+  const { edges, counts, threshold } = report.outliers;
+  const width = edges[1] - edges[0];
+  const middles = counts.map((_, i) => edges[i] + width / 2);
+  const traces = () => [{
+    x: middles, y: counts, width, type: "bar", marker: { color: middles.map((x) => theme(x > threshold ? "--accent" : "--faint")) },
+    hovertemplate: "score %{x:.1f}: %{y} rows<extra></extra>",
+  }];
+  const layout = () => baseLayout({
+    axes: { xaxis: { title: { text: "outlier score" }, fixedrange: true }, yaxis: { title: { text: "rows" }, type: "log", range: [-0.3, Math.log10(1.2 * Math.max(...counts))], fixedrange: true } },
+    bargap: 0, showlegend: false, dragmode: false, margin: { l: 60, r: 15, t: 10, b: 45 },
+    shapes: [verticalLine(threshold, { color: theme("--accent"), width: 1, dash: "dash" })],
+  });
+  return { id: "outliers", traces, layout, update: () => {} };
+}

@@ -9,7 +9,7 @@ const isAuto = report.steps[nSteps - 1].own_bandwidths; // each mode has a bandw
 const isFrozen = report.steps[nSteps - 1].stage === 2;
 const labelBandwidth = isFrozen ? "the bandwidth of the labels" : "the target bandwidth";
 
-const charts = [report.histogram ? histogramChart() : mapChart(), curvesChart()];
+const charts = [report.histogram ? histogramChart() : mapChart(), curvesChart(), outliersChart()];
 const showPatterns = patternCards();
 
 // Tooltips that explain words on the page.
@@ -20,6 +20,7 @@ const glossary = {
   exemplar: "The row of the cluster that is nearest to its mode.",
   bandwidth: "Width of the kernel. Rows that are many bandwidths away from a mode have little influence on it.",
   objective: "Mean kernel value of all rows at the mode of their cluster. It is 1 if every row is at its mode.",
+  outlier: "A row that is unusually far from its center, compared with the other rows of its cluster. The score is 0 at the median distance, and grows by 1 for each standard deviation.",
   redundant: "Two clusters are redundant if the density between their modes hardly drops, so that they could be one cluster.",
 };
 
@@ -115,6 +116,15 @@ function showRedundant() {
     element("li", {}, chip(a), chip(b), element("small", { title: `Lowest density between the two, as a share of the lower peak: ${formatPercent(ratio)}. The number is the drop in standard deviations.` }, significance.toFixed(1)))));
 }
 
+function showOutliers() {
+  const { n_above: nAbove, n_rows: nRows, threshold, farthest } = report.outliers;
+  byId("outliers-title").replaceChildren(withTooltip("Outliers", glossary.outlier));
+  byId("outliers-caption").textContent =
+    `${formatCount(nAbove)} of ${plural(nRows, "row")} have a score above ${threshold}, which one in 700 rows of a Gaussian cluster has. The rows with the highest scores are below the histogram.`;
+  byId("farthest").replaceChildren(...farthest.map(({ row, cluster, score }) =>
+    element("li", {}, chip(cluster), `row ${row}`, element("small", { title: glossary.outlier }, score.toFixed(1)))));
+}
+
 function show(step) {
   current = Math.min(Math.max(step, 0), nSteps - 1);
   showReadout(current);
@@ -205,6 +215,7 @@ function start() {
   slider.disabled = byId("play").disabled = nSteps === 1;
   showHeader();
   showRedundant();
+  showOutliers();
   showDownloadCaption();
   showCurvesCaption();
   byId("map-title").textContent = charts[0].title;
