@@ -108,6 +108,12 @@ def test_other_units_change_nothing_but_the_radii(rng):
         assert spread.in_units(unit).radius.min() > 0
 
 
+def test_ratios_of_distances_do_not_overflow():
+    spread = spread_of([1e-300, 1e-300, 1e200], [0, 0, 0])
+    assert np.isfinite(spread.scores(np.array([0.0, 1e300]), np.array([0, 0]))).all()
+    np.testing.assert_allclose(spread.probabilities(np.array([[1e300, 1e10]])).sum(axis=1), 1)
+
+
 def test_shares_are_those_of_equal_gaussians():
     spread = Spread(np.ones(2), np.ones(2), np.zeros(2, dtype=bool), 2.0, 3.0)
     distances = np.array([[1.0, 2.0], [3.0, 3.0], [0.0, 1e300]])

@@ -130,8 +130,8 @@ def test_a_weight_is_a_repetition(rng):
 
 
 def test_of_many_rows_only_some_count(model, monkeypatch):
-    monkeypatch.setattr("modeclust.solvers.redundancy.MAX_ROWS", 100)
-    monkeypatch.setattr("modeclust.solvers.redundancy.MAX_ROWS_PER_CLUSTER", 1)
+    monkeypatch.setattr("modeclust.data.distance_pass.MAX_ROWS", 100)
+    monkeypatch.setattr("modeclust.data.distance_pass.MAX_ROWS_PER_CLUSTER", 1)
     some = KModes(3, random_state=0).fit(X)
     assert some.outlier_scores_.shape == (400,)
     assert not np.array_equal(some.outlier_scores_, model.outlier_scores_)

@@ -21,6 +21,9 @@ EXTRA_ROWS = 20.0
 SMALL_SHARE = 0.2
 # The deviation if all distances are equal: that of a Gaussian in one dimension.
 DEFAULT_DEVIATION = float(np.sqrt(2.0 / 9.0))
+# If there are more rows than this, and than this many for each cluster, the spread is measured on
+# every n-th row, so that about as many are left.
+MAX_ROWS, MAX_ROWS_PER_CLUSTER = 20_000, 500
 # Ratios of distances are at most this, so that their squares do not overflow.
 MAX_RATIO = 1e150
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
@@ -48,6 +51,11 @@ class OwnDistancePass:
         """Return the distances of some rows."""
         squared = _core.own_distances(rows, self.centers, rows.labels)
         return OwnDistances(squared[-rows.first_row % self.step :: self.step])
+
+
+def spread_step(n_rows: int, n_clusters: int) -> int:
+    """Return n if the spread is measured on every n-th row."""
+    return max(n_rows // max(MAX_ROWS, MAX_ROWS_PER_CLUSTER * n_clusters), 1)
 
 
 @dataclass(frozen=True)
@@ -100,7 +108,7 @@ class Spread:
         typical = typical or float(distances.mean()) or 1.0
         medians = cluster_medians(distances, labels, counts, n_clusters)
         medians = np.where(medians > 0, medians, typical)
-        excess = np.abs((distances / medians[labels]) ** (2 / 3) - 1)
+        excess = np.abs(relative_sizes(distances, medians[labels]) - 1)
         pooled = NORMAL_DEVIATION * cluster_medians(excess, everything, counts, 1)[0]
         deviations = NORMAL_DEVIATION * cluster_medians(excess, labels, counts, n_clusters)
         deviations = np.where(deviations > 0, deviations, pooled)
@@ -126,18 +134,28 @@ class Spread:
 
     def scores(self, distances: Doubles, labels: npt.NDArray[np.integer[Any]]) -> Doubles:
         """Return how many deviations farther rows are from their centers than is typical."""
-        ratios = np.minimum(distances / self.radius[labels], MAX_RATIO)
-        return np.asarray((ratios ** (2 / 3) - 1) / self.deviation[labels])
+        scores = relative_sizes(distances, self.radius[labels])
+        scores -= 1.0
+        scores /= self.deviation[labels]
+        return scores
 
     def probabilities(self, distances: npt.NDArray[Any]) -> Doubles:
         """Return the shares of the clusters in rows at these distances (N, K) of their centers.
 
         The clusters count as Gaussians of equal weight and variance in `n_dimensions` dimensions.
         """
-        ratios = np.minimum(distances.astype(np.float64) / self.typical_radius, MAX_RATIO)
+        with np.errstate(over="ignore"):
+            ratios = np.minimum(distances.astype(np.float64) / self.typical_radius, MAX_RATIO)
         nearest = ratios.min(axis=1, keepdims=True)
         shares = np.exp(-0.5 * self.n_dimensions * (ratios - nearest) * (ratios + nearest))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def relative_sizes(distances: Doubles, radii: Doubles) -> Doubles:
+    """Return (d / r)^(2/3)."""
+    with np.errstate(over="ignore"):
+        ratios = np.minimum(distances / radii, MAX_RATIO)
+    return np.asarray(np.cbrt(ratios * ratios))
 
 
 def cluster_medians(

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from modeclust import _core
 from modeclust._sklearn import Decorator
 from modeclust.data.dask.chunks import as_array
-from modeclust.data.distance_pass import Spread
+from modeclust.data.distance_pass import Spread, spread_step
 from modeclust.data.memory import open_dataset, thread_count
 from modeclust.data.reading import Doubles, core_rows, is_dask, read_rows
 from modeclust.data.validation import check_rows, rescaling_for_new
@@ -19,7 +19,6 @@ from modeclust.estimators.new_rows import NewRowsMixin
 from modeclust.estimators.problem import score_rows
 from modeclust.estimators.saving import SavingMixin
 from modeclust.solvers.kmodes import assign
-from modeclust.solvers.redundancy import every_nth
 
 
 class _OfClusters:
@@ -135,7 +134,7 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
         (u - 1) / s, where u = (d / m)^(2/3), and s is 1.4826 times the median of abs(u - 1) in the
         cluster. In a Gaussian cluster of any dimension, u is nearly normal (Wilson & Hilferty). m
         and s are averaged with those of all rows, which count as 20 rows of the cluster. If s is 0,
-        that of all rows is used. If there are 200,000 rows or more, and 2,000 for each cluster, m
+        that of all rows is used. If there are 40,000 rows or more, and 1,000 for each cluster, m
         and s are of every n-th row.
 
         A cluster of less than a fifth of the mean size may consist of outliers, so its rows are
@@ -234,7 +233,7 @@ def measure_spread(
     X: Any, centers: Doubles, labels: npt.NDArray[np.int32], weight: Doubles | None
 ) -> Spread:
     """Return how far rows are from their centers; of very many rows, only every n-th counts."""
-    step = every_nth(len(labels), len(centers))
+    step = spread_step(len(labels), len(centers))
     rows = read_rows(X, np.arange(0, len(labels), step))
     labels = np.ascontiguousarray(labels[::step])
     squared = _core.own_distances(core_rows(rows), np.ascontiguousarray(centers), labels)

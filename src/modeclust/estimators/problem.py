@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeclust._sklearn import is_array_like
 from modeclust.data.dataset import Dataset
-from modeclust.data.distance_pass import OwnDistancePass, Spread
+from modeclust.data.distance_pass import OwnDistancePass, Spread, spread_step
 from modeclust.data.memory import MemoryDataset, open_dataset, thread_count
 from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import Rescaling
@@ -36,7 +36,6 @@ from modeclust.solvers.kmodes import (
     follow_path,
 )
 from modeclust.solvers.options import SolverOptions
-from modeclust.solvers.redundancy import every_nth
 from modeclust.solvers.robust_start import improved_seeds
 from modeclust.solvers.streaming import SufficientStatistics
 
@@ -136,7 +135,7 @@ class Problem:
         """
         dataset, unit = self.dataset, self.rescaling.scale
         n_clusters, n_features = centers.shape
-        step = every_nth(dataset.n_rows, n_clusters)
+        step = spread_step(dataset.n_rows, n_clusters)
         lazy = not dataset.stores_labels
         distances = np.sqrt(dataset.run(OwnDistancePass(centers, step if lazy else 1)).squared)
         if known is None:
