@@ -80,7 +80,7 @@ def judge_model(path: Path) -> str:
         assert len(list(model.path_)) == len(model.path_)
         model.path_.to_frame("dict")
     if hasattr(model, "redundant_clusters"):
-        model.redundant_clusters()
+        model._redundant()
     assert repr(model)
     return READ
 
