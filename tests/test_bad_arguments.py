@@ -34,6 +34,7 @@ from modeclust.mode_tree import TreeLevel
 from modeclust.plotting import ClusterCountDisplay, ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.plotting.mode_panels import Cluster
 from modeclust.reporting.page import Report
+from modeclust.solvers.confidence import OutlierScale, Spread
 from modeclust.solvers.streaming import SufficientStatistics
 
 X = np.arange(20.0).reshape(10, 2) ** 2
@@ -53,8 +54,8 @@ def path():
         inertias=np.array([1.0, 1.0, 1.0]),
         counts=np.stack([np.bincount(LABELS)] * 3),
         n_iter=np.ones(3, dtype=np.int64),
-        labels=np.stack([LABELS] * 3),
         rows_averaged=np.full((3, 3), 30.0),
+        labels=np.stack([LABELS] * 3),
     )
 
 
@@ -85,6 +86,11 @@ def tree():
     return ModeTree((level,), np.arange(10))
 
 
+def outlier_scale():
+    ones, large = np.ones(3), np.zeros(3, dtype=bool)
+    return OutlierScale(ones, ones, ones, ones, large, X, LABELS.astype(np.int32))
+
+
 def fitted(model):
     model.n_features_in_ = 2
     model.cluster_centers_ = CENTERS
@@ -94,6 +100,7 @@ def fitted(model):
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
         model._kernel_density = KernelDensity(X, None, None)
+        model._spread = Spread(1.0, 2.0)
         return model
     model.path_ = path()
     model.n_clusters_, model.cluster_suggestion_ = 3, None
@@ -104,6 +111,8 @@ def fitted(model):
             CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
         )
         model._mode_statistics = None
+        model._spread, model._outlier_scale = Spread(1.0, 2.0), outlier_scale()
+        model.outlier_scores_ = np.zeros(len(LABELS))
         model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
         model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
@@ -162,6 +171,8 @@ CALLS: dict[str, Any] = {
     "KModes.fit": of(lambda: KModes(3, bandwidth=1.0), "fit", X=X),
     "KModes.partial_fit": of(_kmodes, "partial_fit", X=X),
     "KModes.predict": of(_kmodes, "predict"),
+    "KModes.predict_proba": of(_kmodes, "predict_proba"),
+    "KModes.score_outliers": of(_kmodes, "score_outliers"),
     "KModes.transform": of(_kmodes, "transform"),
     "KModes.score": of(_kmodes, "score", X=X),
     "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
@@ -178,6 +189,7 @@ CALLS: dict[str, Any] = {
     "MeanShift": made(MeanShift, bandwidth=1.0),
     "MeanShift.fit": of(lambda: MeanShift(1.0), "fit", X=X),
     "MeanShift.predict": of(_mean_shift, "predict", X=X),
+    "MeanShift.predict_proba": of(_mean_shift, "predict_proba"),
     "MeanShift.save": of(_mean_shift, "save"),
     "kmodes_path": lambda **given: modeclust.kmodes_path(
         **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
@@ -507,6 +519,8 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
     "KModes.predict": {"X": NEW},
+    "KModes.predict_proba": {"X": NEW},
+    "KModes.score_outliers": {"X": NEW},
     "KModes.transform": {"X": NEW},
     "KModes.score": {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
@@ -601,6 +615,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "MeanShift.fit": {
         "X": TO_FIT, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
+    "MeanShift.predict_proba": {"X": NEW},
     "MeanShift.predict": {
         "X": NEW,
         "method": [bad(v, "method must be 'basin' or 'nearest', got GOT") for v in ("far", None)],

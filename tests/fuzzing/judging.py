@@ -73,7 +73,7 @@ def judge_model(path: Path) -> str:
     n_clusters = len(model.cluster_centers_)
     assert labels.shape == (len(rows),)
     assert 0 <= labels.min() <= labels.max() < n_clusters
-    for method in ("transform", "score", "predict_proba"):
+    for method in ("transform", "score", "predict_proba", "score_outliers"):
         if hasattr(model, method):
             _finite(getattr(model, method)(rows))
     if hasattr(model, "path_"):

@@ -29,7 +29,7 @@ from modeclust.estimators.parameters import (
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_unlike
-from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_count, check_modes, check_path, is_square
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import (
     Neighborhood,
@@ -456,10 +456,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
         yield from check_count(self, size)
         yield from check_path(self.path_, n_rows, size, width)
-        is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
-        yield "modes_", is_right, f"{size} modes in {width} features"
-        for name in ("mode_bandwidths_", "rows_averaged_"):
-            yield name, is_array(vars(self)[name], "f", size), f"{size} numbers"
+        yield from check_modes(self, size, width)
         smoothing: Any = self.smoothing_
         is_right = isinstance(smoothing, float) and 0 <= smoothing < np.inf
         yield "smoothing_", is_right, "a finite number >= 0"

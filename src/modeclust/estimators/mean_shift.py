@@ -33,6 +33,7 @@ from modeclust.data.validation import (
     check_scales,
     check_weights,
 )
+from modeclust.estimators.confidence import MeanShiftConfidenceMixin, measure_spread
 from modeclust.estimators.kernel_density import LIMITS, KernelDensity, OpenKernelDensity
 from modeclust.estimators.parameters import (
     CONSTRAINTS,
@@ -46,6 +47,7 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.exceptions import _warn_user
 from modeclust.solvers import mean_shift as solver
 from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.confidence import Spread
 from modeclust.solvers.kmeans import check_distinct, distinct_rows
 from modeclust.solvers.mean_shift import Modes, ModesAtBandwidth, Points
 from modeclust.solvers.neighbors import nearest_rows
@@ -56,7 +58,12 @@ FEW_SEEDS, SEEDS_PER_MODE = 256, 8
 
 
 class MeanShift(
-    ClusterMixin, CallbackSupportMixin, FittedParametersMixin, SavingMixin, BaseEstimator
+    MeanShiftConfidenceMixin,
+    ClusterMixin,
+    CallbackSupportMixin,
+    FittedParametersMixin,
+    SavingMixin,
+    BaseEstimator,
 ):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that ascend to it.
 
@@ -149,8 +156,8 @@ class MeanShift(
     """
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
-    _saved_types = (KernelDensity,)
-    _required_attributes = ("_kernel_density",)
+    _saved_types = (KernelDensity, Spread)
+    _required_attributes = ("_kernel_density", "_spread")
     _needed_after_fit = ("kernel", "metric", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
@@ -359,6 +366,7 @@ class MeanShift(
         self.density_ = modes.density
         self.bandwidth_ = opened.bandwidth_to_original(bandwidth)
         self.n_iter_ = modes.n_iter
+        self._spread = measure_spread(opened, modes.points, self.labels_)
         self._fitted_with = self._parameters_needed()
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:

@@ -151,7 +151,8 @@ class RedundancyMixin(PathEstimator, SavingMixin):
         is_right = is_square(self.redundancy_, size) and self.redundancy_.format == "csr"
         is_right = is_right and bool(np.all(self.redundancy_.data >= 0))
         yield "redundancy_", is_right, f"sparse of shape {(size, size)}, without negative numbers"
-        yield "path_", self.path_.rows_averaged is not None, "a path with rows averaged"
+        averaged = getattr(self.path_, "rows_averaged", None)
+        yield "path_", averaged is not None, "a path with rows averaged"
 
 
 def refit(model: T, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any) -> T:

@@ -198,6 +198,14 @@ def check_path(path: Any, n_rows: int, size: int, width: int) -> Iterator[tuple[
     yield "path_", is_right, f"a path of {size} modes in {width} features"
 
 
+def check_modes(model: Any, size: int, width: int) -> Iterator[tuple[str, bool, str]]:
+    """Yield whether the loaded modes belong to a model of these sizes; see `_loaded_checks`."""
+    is_right = is_array(model.modes_, "f", size, width) and bool(np.isfinite(model.modes_).all())
+    yield "modes_", is_right, f"{size} modes in {width} features"
+    for name in ("mode_bandwidths_", "rows_averaged_"):
+        yield name, is_array(vars(model)[name], "f", size), f"{size} numbers"
+
+
 def check_count(model: Any, size: int) -> Iterator[tuple[str, bool, str]]:
     """Yield whether a loaded model has this number of clusters; see `_loaded_checks`."""
     is_right = type(model.n_clusters_) is int and model.n_clusters_ == size
