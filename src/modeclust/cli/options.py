@@ -344,8 +344,8 @@ Outliers = Annotated[
     bool,
     output_option(
         "--outliers",
-        help="Write outlier_score too: how unusual a row is in its cluster. Above 3, a row may be an "
-        "outlier.",
+        help="Write outlier_score too: how unusual a row is in its cluster. Above 3, a row may be "
+        "an outlier.",
     ),
 ]
 Force = Annotated[bool, output_option("--force", help="Replace existing output of this command.")]
