@@ -15,6 +15,7 @@ from pathlib import Path
 import environment
 from bounds import measure_bounds
 from chunks import measure_chunks, measure_scale
+from confidence import measure_confidence
 from defaults_outliers import measure_outliers
 from defaults_quality import measure_defaults, missing_battery
 from defaults_time import measure_time
@@ -52,6 +53,7 @@ SINGLE = {
     "defaults-quality": measure_defaults,
     "defaults-outliers": measure_outliers,
     "defaults-time": measure_time,
+    "confidence": measure_confidence,
 }
 NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 

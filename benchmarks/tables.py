@@ -10,6 +10,7 @@ from algorithm_tables import (
     mean_shift_growth,
     other_clusterings,
 )
+from confidence_tables import outlier_scores, unsure_rows
 from dask_tables import chunk_means, chunks, predicted_passes
 from defaults_tables import (
     battery,
@@ -46,6 +47,8 @@ def to_markdown(results) -> str:
         battery,
         default_outliers,
         default_time,
+        outlier_scores,
+        unsure_rows,
         iteration_ratios,
         iteration_details,
         kmeans,
