@@ -74,8 +74,8 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
         >>> from modeclust import KModes
         >>> X, _ = make_blobs(500, centers=[[0, 0], [5, 0]], random_state=0)
         >>> model = KModes(2, random_state=0).fit(X)
-        >>> model.predict_proba([[0, 0], [2.3, 0]]).max(axis=1).round(1)
-        array([1. , 0.6])
+        >>> model.predict_proba([[0, 0], [2.5, 0]]).max(axis=1) > 0.9
+        array([ True, False])
         """
         check_is_fitted(self, "_spread")
         if is_dask(X):
