@@ -74,13 +74,14 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         it is 0.15 sum q; if these clusters cut less than 1% of the affinities, 1% is used instead.
     n_neighbors : int or "auto", default="auto"
         Number of nearest neighbours that each row is joined to; less than the number of rows.
-        "auto" is a fifth of the mean cluster size, but at least 3 and at most 10.
+        "auto" is a fifth of the mean cluster size, but at least 4 and at most 10.
     affinity : {"auto", "heat", "binary"} or matrix of shape (n_samples, n_samples), default="auto"
         The weights of the graph. "auto" adapts to the density and needs no bandwidth: with
         ``q_ij = (|x_i - x_j|^2 + c_i c_j) / (2 mean(c)^2)``, where c is the distance of a row to
         its neighbour number `n_neighbors` / 2, the weights are 1 / q divided by the square roots of
-        the sums of both rows, or ``exp(-2 q)`` for the solver "gradient". The graph is connected:
-        each component is joined to its nearest row outside. "heat" is
+        the sums of both rows, or ``exp(-2 q)`` for the solver "gradient". If only one of two rows
+        is a neighbour of the other, their weight is half. The graph is connected: each component is
+        joined to its nearest row outside. "heat" is
         ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, and "binary" is 1. A matrix, sparse or dense, must be
         symmetric and non-negative; its diagonal is ignored.
     affinity_bandwidth : float, "local" or None, default=None
