@@ -38,13 +38,21 @@ from modeclust.estimators.soft_assignments import (
     log_kernel_values,
 )
 from modeclust.estimators.soft_problem import SoftProblem
+from modeclust.estimators.stability import SoftStabilityMixin
 from modeclust.io.model_file import is_array
 from modeclust.path import Path
 from modeclust.solvers.kmodes import Centers, State, assign
 from modeclust.solvers.laplacian import SOLVERS, hard_labels, one_hot
 
 
-class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
+class LaplacianKModes(
+    ReportMixin,
+    SoftStabilityMixin,
+    SoftPathEstimator,
+    ClusterMixin,
+    SavingMixin,
+    BaseEstimator,
+):
     r"""K-modes with soft assignments that are smooth over a neighbour graph.
 
     Maximises
@@ -108,13 +116,13 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
     solver : {"bound", "gradient"}, default="bound"
         How the assignments are found. "gradient" solves the problem above. "bound" adds an entropy,
         and maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
-        steps need no projection, and assignments are 0 only by rounding. Use "gradient" for round
-        clusters that overlap, and "bound" for all others. With ``smoothing=0``, both give the
-        result of `KModes`.
+        steps need no projection, and assignments are 0 only by rounding. With ``smoothing=0``, both
+        give the result of `KModes`.
     init : {"linkage", "k-means++", "random"}, callable or array-like, default="linkage"
         "linkage" starts from average linkage over the graph. These clusters stay as they are until
         the last bandwidth. Otherwise the fit starts from K-means, which is initialised as in
-        `KModes`, and assignments are smoothed at each bandwidth.
+        `KModes`, and assignments are smoothed at each bandwidth. Use "k-means++" for round clusters
+        that overlap: there is no gap between them that linkage could find.
     n_init : int or "auto", default="auto"
         Number of K-means runs, as in `KModes`. Not used with ``init="linkage"``.
     path_iter : int, default=30
