@@ -263,8 +263,7 @@ class FitOptions(NamedTuple):
         Solver,
         laplacian_option(
             metavar="SOLVER",
-            help="bound, or gradient: take gradient for round clusters that overlap, in few "
-            "dimensions.",
+            help="bound, or gradient, the solver of the original paper.",
         ),
     ] = Solver.bound
 
