@@ -10,6 +10,7 @@ from algorithm_tables import (
     mean_shift_growth,
     other_clusterings,
 )
+from choosing_tables import choosing_k
 from dask_tables import chunk_means, chunks, predicted_passes
 from defaults_tables import (
     battery,
@@ -46,6 +47,7 @@ def to_markdown(results) -> str:
         battery,
         default_outliers,
         default_time,
+        choosing_k,
         iteration_ratios,
         iteration_details,
         kmeans,
