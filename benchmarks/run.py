@@ -14,6 +14,7 @@ from pathlib import Path
 
 import environment
 from bounds import measure_bounds
+from choosing_k import measure_choosing
 from chunks import measure_chunks, measure_scale
 from confidence import measure_confidence
 from defaults_outliers import measure_outliers
@@ -53,6 +54,7 @@ SINGLE = {
     "defaults-quality": measure_defaults,
     "defaults-outliers": measure_outliers,
     "defaults-time": measure_time,
+    "choosing-k": measure_choosing,
     "confidence": measure_confidence,
 }
 NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)

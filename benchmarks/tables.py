@@ -10,6 +10,7 @@ from algorithm_tables import (
     mean_shift_growth,
     other_clusterings,
 )
+from choosing_tables import choosing_k
 from confidence_tables import outlier_scores, unsure_rows
 from dask_tables import chunk_means, chunks, predicted_passes
 from defaults_tables import (
@@ -47,6 +48,7 @@ def to_markdown(results) -> str:
         battery,
         default_outliers,
         default_time,
+        choosing_k,
         outlier_scores,
         unsure_rows,
         iteration_ratios,

@@ -54,6 +54,19 @@ print(defaults_quality.best_score(X, np.array([[1, 2, 1, 2, 1, 2], [1, 1, 2, 2, 
     assert run_beside_benchmarks(code) == ["True", "1.0"]
 
 
+def test_numbers_of_clusters_by_hand():
+    code = """
+import choosing_k, numpy as np
+X = np.repeat([[0.0, 0.0], [50.0, 0.0], [0.0, 50.0]], 40, axis=0)
+X += np.random.default_rng(0).normal(size=X.shape)
+print(*(way(X, 0)[0] for way in choosing_k.WAYS.values()))
+print(choosing_k.best_index([np.array([1, 1, 2, 0])], np.array([5, 5, 7, 7])))
+centers = choosing_k.draw_centers(17, 2, 4.0, np.random.RandomState(0))
+print(choosing_k.pdist(centers).min() >= 4)
+"""
+    assert run_beside_benchmarks(code) == ["3"] * 5 + ["1.0", "True"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_benchmarks_that_the_pages_name_run(tmp_path):
@@ -72,5 +85,7 @@ def test_the_benchmarks_that_the_pages_name_run(tmp_path):
     for part in ("laplacian-quality", "defaults-quality", "defaults-outliers", "defaults-time"):
         for known in results[part]["sets"]:
             assert known["data"]["title"] in page
+    for kind in results["choosing-k"]["kinds"]:
+        assert kind in page
     for run in results["scale"]["runs"]:
         assert f"{run['n_rows']:,}" in page

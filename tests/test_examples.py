@@ -154,6 +154,15 @@ def check_moons_and_spirals(printed):
     assert re.findall(r"of these (\d+) to a wrong one", printed) == ["0", "0"]
 
 
+def check_how_many_clusters(printed):
+    assert "blobs: 6 clusters\n" in printed
+    assert "moons: not sure: 2 by peaks" in printed
+    assert "agreement with the moons: 1.00" in printed
+    assert len(re.findall(r"normal, \d+ dimensions: 1 cluster\n", printed)) == 3
+    assert "digits: not sure: " in printed
+    assert "KModes: 6 clusters" in printed
+
+
 def check_outliers(printed):
     rows = {int(row[0]): row[1:5] for row in rows_below("distance", printed)}
     means, paper, centers, modes = rows[20]
@@ -203,6 +212,7 @@ CHECKS = {
     "documents": check_documents,
     "grid_search": check_grid_search,
     "landmarks": check_landmarks,
+    "how_many_clusters": check_how_many_clusters,
     "measurements": check_measurements,
     "moons_and_spirals": check_moons_and_spirals,
     "outliers": check_outliers,

@@ -29,6 +29,7 @@ def test_the_benchmarks_page_says_what_was_run():
         "defaults-quality": "what the defaults give",
         "defaults-outliers": "what the defaults give",
         "defaults-time": "what the defaults give",
+        "choosing-k": "how often K is found",
     }
     for part, words in not_measured.items():
         assert (words in text) == (part not in RUN)

@@ -16,16 +16,16 @@ MANY_DIMENSIONS = 3.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusterSuggestion:
-    """The number of clusters by two tests, and what they have seen; see `suggest_clusters`.
+    """The number of clusters, and what the tests have seen; see `suggest_clusters`.
 
     Attributes
     ----------
     n_clusters : int
-        The suggested number of clusters K: `n_by_peaks` if `dimension` is below 3, otherwise
-        `n_by_dips`.
+        The suggested number of clusters K: `n_by_shape` if there is one, otherwise `n_by_peaks` if
+        `dimension` is below 3, and `n_by_dips` if not.
     is_sure : bool
-        Whether both tests agree on fewer than `max_clusters` clusters, and no further peak has
-        more than three quarters of `peak_threshold`.
+        Whether peaks and dips agree on fewer than `max_clusters` clusters, no further peak has
+        more than three quarters of `peak_threshold`, and no clusters touch.
     n_by_peaks : int
         The number of clusters by the peaks of the density.
     n_by_dips : int
@@ -56,6 +56,9 @@ class ClusterSuggestion:
         The largest number of clusters that was tried.
     n_rows : int
         The number of rows that the tests have seen, without copies.
+    n_by_shape : int or None
+        The number of clusters by their shape, where some touch. None if there are no more than
+        those with gaps between them, or if the rows do not have such a shape.
     """
 
     n_clusters: int
@@ -75,6 +78,7 @@ class ClusterSuggestion:
     kept_weights: Doubles
     max_clusters: int
     n_rows: int
+    n_by_shape: int | None = None
 
     def __post_init__(self) -> None:
         numbers = (
@@ -95,6 +99,7 @@ class ClusterSuggestion:
         is_right = (
             all(type(number) is int and number > 0 for number in numbers)
             and type(sure) is bool
+            and (self.n_by_shape is None or type(self.n_by_shape) is int)
             and all(isinstance(level, float) for level in levels)
             and all(is_array(array, "if", len(pair[0])) for pair in lengths for array in pair)
             and (self.labels is None or is_array(self.labels, "iu", None))
@@ -104,15 +109,19 @@ class ClusterSuggestion:
 
     @property
     def answered_by(self) -> str:
-        """The test that gave the answer: "peaks" or "dips"."""
+        """The test that gave the answer: "peaks", "dips" or "shape"."""
+        if self.n_by_shape is not None:
+            return "shape"
         return "peaks" if self.dimension < MANY_DIMENSIONS else "dips"
 
     @property
     def answer(self) -> str:
-        """The answer in words: "6 clusters" or "not sure: 9 by peaks, 12 by dips"."""
+        """The answer in words: "6 clusters", or "not sure: 9 by peaks, 12 by dips"."""
         if self.is_sure:
             return "1 cluster" if self.n_clusters == 1 else f"{self.n_clusters} clusters"
         answer = f"not sure: {self.n_by_peaks} by peaks, {self.n_by_dips} by dips"
+        if self.n_by_shape is not None:
+            return f"{answer}, {self.n_by_shape} by shape"
         if self.n_by_peaks != self.n_by_dips:
             return answer
         if self.n_clusters >= self.max_clusters:

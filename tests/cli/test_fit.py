@@ -58,7 +58,7 @@ def test_the_number_of_clusters_is_chosen(here):
     found, model = json.loads(result.stdout), load("iris.modes/model.npz")
     assert found["n_clusters"] == model.n_clusters_ == 2
     assert found["suggestion"] == {
-        "is_sure": True, "by_peaks": 2, "by_dips": 2, "answer": "2 clusters"
+        "is_sure": True, "by_peaks": 2, "by_dips": 2, "by_shape": None, "answer": "2 clusters"
     }  # fmt: skip
     assert (
         "number of clusters: 2 clusters\n" in invoke("fit", "iris", "-k", "auto", "--force").stdout

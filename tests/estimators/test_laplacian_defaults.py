@@ -8,6 +8,7 @@ import pytest
 from callbacks import Callback, needs_callbacks
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import (
     load_digits,
     load_iris,
@@ -85,6 +86,28 @@ def test_the_public_battery():
             best = max(best, adjusted_rand_score(labels[known], model.labels_[known]))
         scores.append(best)
     assert np.mean(scores) >= 0.94
+
+
+COIL = Path(os.environ.get("MODECLUST_DATA", "missing")) / "coil20.npz"
+
+
+@pytest.mark.skipif(not COIL.exists(), reason="left out: needs coil20.npz in MODECLUST_DATA")
+def test_small_clusters():
+    """Ten views of each of 20 objects: random ones, and consecutive ones; the mean of both."""
+    data = np.load(COIL)
+    views = [np.flatnonzero(data["y"] == label) for label in np.unique(data["y"])]
+    peers = (KMeans(20, n_init=10, random_state=0), AgglomerativeClustering(20))
+    scores = []
+    for draw in range(3):
+        rng = np.random.RandomState(50 + draw)
+        at_random = [rng.choice(own, 10, replace=False) for own in views]
+        in_turn = [np.take(own, rng.randint(72) + np.arange(10), mode="wrap") for own in views]
+        for rows in (np.concatenate(at_random), np.concatenate(in_turn)):
+            X, y = data["X"][rows].astype(float), data["y"][rows]
+            models = (LaplacianKModes(20), *peers)
+            scores.append([adjusted_rand_score(y, model.fit_predict(X)) for model in models])
+    ours, kmeans, ward = np.mean(scores, axis=0)
+    assert ours > max(kmeans, ward)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -105,13 +105,13 @@ def test_counts_as_weights_give_the_same_as_repeated_rows(bandwidth, scale, monk
     model = KModes(**OPTIONS, bandwidth=bandwidth).fit(X, sample_scale=scale)
     draws, seeds = bootstrap(5), []
     given_draws(monkeypatch, draws)
-    fit_resample = KModes._fit_resample
+    fit_again = KModes._fit_again
 
-    def recorded(self, rows, counts, sample_scale, seed):
+    def recorded(self, rows, seed, changed, **columns):
         seeds.append(seed)
-        return fit_resample(self, rows, counts, sample_scale, seed)
+        return fit_again(self, rows, seed, changed, **columns)
 
-    monkeypatch.setattr(KModes, "_fit_resample", recorded)
+    monkeypatch.setattr(KModes, "_fit_again", recorded)
     found = model.stability(X, n_resamples=5, sample_scale=scale)
     assert len(set(seeds)) == 5
     assert found.jaccard.min() < 1

@@ -56,6 +56,11 @@ def test_what_it_says():
     assert "max_clusters=5 allows no more" in str(suggest_clusters(X, max_clusters=5))
     assert "another peak is almost high enough" in str(replace(found, is_sure=False))
     assert str(suggest_clusters(np.zeros((9, 2)))) == "1 cluster"
+    touching = replace(found, is_sure=False, n_clusters=7, n_by_shape=7)
+    assert touching.answered_by == "shape"
+    assert str(touching) == (
+        "not sure: 5 by peaks, 5 by dips, 7 by shape. Look at .plot(); n_clusters=7"
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,6 +103,33 @@ def test_few_distinct_rows_are_one_cluster(rows, n_rows):
     assert found.labels.tolist() == [0] * len(rows)
 
 
+@pytest.mark.parametrize(
+    ("rows", "given", "message"),
+    [
+        (X, {"max_clusters": 0}, "'max_clusters' parameter"),
+        (X, {"max_clusters": 2.5}, "'max_clusters' parameter"),
+        (X[:1], {}, "at least 2|minimum of 2"),
+        (np.vstack([X, np.full(5, np.nan)]), {}, "NaN"),
+        (X, {"sample_weight": np.zeros(300)}, "weight"),
+        (np.vstack([X, np.zeros(5)]), {"metric": "cosine"}, "300"),
+    ],
+)
+def test_bad_input_is_refused(rows, given, message):
+    with pytest.raises(ValueError, match=message):
+        suggest_clusters(rows, **given)
+
+
+def test_directions():
+    """Only the directions of the rows count: lengths of another scale do not matter."""
+    lengths = np.random.RandomState(0).uniform(0.1, 10, size=(300, 1))
+    rows = lengths * X
+    found = suggest_clusters(rows, metric="cosine", random_state=0)
+    assert found.n_clusters == 5
+    assert adjusted_rand_score(found.labels, Y) == 1
+    same = suggest_clusters(sparse.csr_array(rows), metric="cosine", random_state=0)
+    np.testing.assert_array_equal(found.labels, same.labels)
+
+
 def test_max_clusters():
     assert suggest_clusters(X, max_clusters=1).n_clusters == 1
     found = suggest_clusters(X, max_clusters=5, random_state=0)
@@ -118,6 +150,19 @@ def test_a_dask_array_is_sampled():
     assert found.labels is None
     assert found.n_clusters == expected.n_clusters == 5
     np.testing.assert_allclose(found.peak_heights, expected.peak_heights)
+
+
+def test_clusters_that_touch():
+    """Of four round clusters, two are so near that there is no gap between them."""
+    centers = [[0.0, 0.0], [2.6, 0.0], [10.0, 0.0], [0.0, 10.0]]
+    rows, y = make_blobs(1200, centers=centers, random_state=0)
+    found = suggest_clusters(rows, random_state=0)
+    assert (found.n_by_peaks, found.n_by_dips, found.n_by_shape) == (3, 3, 4)
+    assert found.n_clusters == 4
+    assert not found.is_sure
+    assert adjusted_rand_score(found.labels, y) > 0.85
+    with pytest.warns(UnsureClusterCountWarning, match="3 by dips, 4 by shape; the fit has 4"):
+        assert KModes("auto", random_state=0).fit(rows).n_clusters_ == 4
 
 
 # Estimators.
@@ -200,7 +245,12 @@ def test_saved_and_loaded(cls, tmp_path):
 
 def test_a_suggestion_has_all_its_parts():
     found = suggest_clusters(X, random_state=0)
-    for change in ({"n_clusters": 2.0}, {"dips": found.dips[:-1]}, {"is_sure": None}):
+    for change in (
+        {"n_clusters": 2.0},
+        {"dips": found.dips[:-1]},
+        {"is_sure": None},
+        {"n_by_shape": 2.0},
+    ):
         with pytest.raises(ValueError, match="parts of a cluster suggestion"):
             replace(found, **change)
 

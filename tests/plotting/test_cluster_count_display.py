@@ -28,9 +28,9 @@ def test_it_shows_what_the_tests_have_seen(found):
     assert display.title_.get_text() == "5 clusters"
     assert titles(display) == [
         "Peaks of the density: 5",
-        "Clusters with dips between them: 5",
-        "Last merge, 6 to 5: one hump?",
-        "Closest pair of the 5 left: two humps?",
+        "Clusters with gaps between them: 5",
+        "The last two that were merged: one hump?",
+        "The closest two of the 5 left: two humps?",
     ]
     bars = [(bar.get_height(), bar.get_facecolor()) for bar in display.peak_bars_]
     shown = found.peak_heights[: len(bars)]
@@ -48,6 +48,22 @@ def test_it_shows_what_the_tests_have_seen(found):
 def test_it_says_that_it_is_not_sure(found):
     display = ClusterCountDisplay.from_suggestion(replace(found, n_by_peaks=3, is_sure=False))
     assert display.title_.get_text() == "Not sure: 3 by peaks, 5 by dips"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, "Both tests find this number: peaks"),
+        ({"is_sure": False}, "Both tests find this number, but it is close"),
+        ({"is_sure": False, "n_by_peaks": 3}, "The dips are suggested, as the rows have many"),
+        ({"is_sure": False, "n_by_peaks": 3, "dimension": 2.0}, "The peaks are suggested"),
+        ({"is_sure": False, "n_by_shape": 7, "n_clusters": 7}, "Some clusters touch."),
+    ],
+)
+def test_a_line_says_why(found, change, reason):
+    display = replace(found, **change).plot()
+    texts = [text.get_text() for axes in display.figure_.axes for text in axes.texts]
+    assert any(reason in text for text in texts)
 
 
 def test_one_cluster_has_no_pair_left():

@@ -289,7 +289,7 @@ def a_number_of_clusters_is_one_of_those_allowed(ask, rows):
     if is_refused(found, refusal(rows, metric=metric)):
         return
     assert 1 <= found.n_clusters <= min(found.max_clusters, rows.n_distinct)
-    assert found.n_clusters in (found.n_by_peaks, found.n_by_dips)
+    assert found.n_clusters in (found.n_by_peaks, found.n_by_dips, found.n_by_shape)
     assert found.is_sure <= (found.n_by_peaks == found.n_by_dips)
     assert found.n_rows == rows.n_distinct or metric == "cosine"
     assert found.labels.shape == (len(rows.dense),)

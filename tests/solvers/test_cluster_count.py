@@ -1,4 +1,4 @@
-"""The two tests behind a number of clusters."""
+"""The tests behind a number of clusters."""
 
 import numpy as np
 import pytest
@@ -9,15 +9,13 @@ from sklearn.metrics import adjusted_rand_score
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.sample import Sample
 from modeclust.solvers import cluster_count
-from modeclust.solvers.cluster_count import (
+from modeclust.solvers.cluster_count import read_sample, run_tests
+from modeclust.solvers.cluster_dips import SIGNIFICANT_DIP, count_by_dips, merge_by_dips
+from modeclust.solvers.density_peaks import (
     _highest_ways,
     _peak_heights,
-    count_by_dips,
     count_peaks,
     intrinsic_dimension,
-    merge_by_dips,
-    read_sample,
-    run_tests,
 )
 from modeclust.solvers.neighbors import nearest_other_rows
 
@@ -117,7 +115,7 @@ def test_one_cluster_has_no_dip(n_features, draw):
     assert found.centers.shape == (1, n_features)
     assert found.kept_values.shape == (2, 0)
     assert found.counts.tolist() == list(range(40, 1, -1))
-    assert found.least_dips.max() < cluster_count.SIGNIFICANT_DIP
+    assert found.least_dips.max() < SIGNIFICANT_DIP
 
 
 @pytest.mark.parametrize("n_features", [2, 20, 50])
@@ -128,7 +126,7 @@ def test_blobs_have_dips_between_them(n_features):
     found = dips_of(X)
     assert found.n_clusters == 5
     at = found.counts.tolist().index(5)
-    assert found.least_dips[at] >= cluster_count.SIGNIFICANT_DIP > found.least_dips[:at].max()
+    assert found.least_dips[at] >= SIGNIFICANT_DIP > found.least_dips[:at].max()
     nearest = np.square(X[:, None] - found.centers).sum(axis=2).argmin(axis=1)
     assert len(set(zip(nearest.tolist(), y.tolist(), strict=True))) == 5
     # Two humps between the clusters that were kept: few rows are halfway.

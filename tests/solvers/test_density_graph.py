@@ -27,7 +27,12 @@ def test_q_by_hand():
     np.testing.assert_array_equal(scales, [1, 1, 2])
     mean = 4 / 3
     np.testing.assert_allclose(
-        q.toarray(), np.array([[0, 1 + 1, 0], [1 + 1, 0, 4 + 2], [0, 4 + 2, 0]]) / (2 * mean**2)
+        q.toarray(), np.array([[0, 1 + 1, 0], [1 + 1, 0, 0], [0, 4 + 2, 0]]) / (2 * mean**2)
+    )
+    # The third row is not the neighbour of the second one, so their affinity is half.
+    mutual, one_way = 2 * mean**2 / 2, 2 * mean**2 / 6 / 2
+    np.testing.assert_allclose(
+        inverse_affinities(q).toarray(), [[0, mutual, 0], [mutual, 0, one_way], [0, one_way, 0]]
     )
 
 
@@ -45,10 +50,15 @@ def test_affinities_by_plain_loops(n_neighbors):
         for j in nearest[i, :n_neighbors]:
             wanted = (away[i, j] ** 2 + c[i] * c[j]) / (2 * c.mean() ** 2)
             assert dense[i, j] == pytest.approx(wanted)
-            assert dense[i, j] == dense[j, i]
+    inverse, contrasted = np.zeros((60, 60)), np.zeros((60, 60))
+    for i, j in np.argwhere(dense > 0):
+        for a, b in ((i, j), (j, i)):
+            inverse[a, b] += 0.5 / dense[i, j]
+            contrasted[a, b] += 0.5 * max(np.exp(-2 * dense[i, j]), 1e-12)
+    np.testing.assert_allclose(contrasted_affinities(q).toarray(), contrasted)
+    np.testing.assert_allclose(inverse_affinities(q).toarray(), inverse)
     inverse = inverse_affinities(q)
-    np.testing.assert_allclose(inverse.toarray()[dense > 0], 1 / dense[dense > 0])
-    assert contrasted_affinities(q).data == pytest.approx(np.maximum(np.exp(-2 * q.data), 1e-12))
+    assert abs(inverse - inverse.T).max() == 0
     degrees = np.asarray(inverse.sum(axis=1)).ravel()
     P = normalised(inverse, degrees)
     assert abs(P - P.T).max() == 0
@@ -115,5 +125,5 @@ def test_neighbors_that_were_not_found_are_left_out():
 
 def test_small_clusters_get_few_neighbors():
     assert automatic_neighbors(10_000, 10) == 10
-    assert automatic_neighbors(200, 20) == 3
+    assert automatic_neighbors(200, 20) == 4
     assert automatic_neighbors(2, 1) == 1

@@ -11,6 +11,7 @@ from modeclust.data.memory import MemoryDataset, open_dataset
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import check_rows, check_weights
 from modeclust.solvers import stability
+from modeclust.solvers.kmodes import assign
 from modeclust.solvers.stability import compare, overlap_table, row_spacing, weighted_median
 
 rng = np.random.RandomState(0)
@@ -75,14 +76,16 @@ def test_spacing_by_hand():
     X = np.array([[0.0], [0], [1], [5], [20], [22], [27], [27.5]])
     centers = np.array([[0.0], [25.0], [1000.0]])
     with MemoryDataset(X, weight=np.array([1.0, 1, 1, 1, 1, 1, 1, 0])) as dataset:
-        found = row_spacing(dataset, centers, seed=0)
+        assign(dataset, centers)
+        found = row_spacing(dataset, 3, seed=0)
     # 0, 0, 1 and 5 have 1, 1, 1 and 4; 20, 22 and 27 have 2, 2 and 5.
     np.testing.assert_array_equal(found, [1, 2, np.nan])
 
 
 def test_equal_rows_have_no_neighbours():
     with MemoryDataset(np.ones((4, 2))) as dataset:
-        assert row_spacing(dataset, np.ones((1, 2)), seed=0) == np.inf
+        assign(dataset, np.ones((1, 2)))
+        assert row_spacing(dataset, 1, seed=0) == np.inf
 
 
 WEIGHT = np.arange(900) % 4.0
@@ -112,7 +115,8 @@ def spacing(X, weight=None, n_threads=1):
     with open_dataset(
         rows, Rescaling(), weight=check_weights(weight, rows), n_clusters=4, n_threads=n_threads
     ) as dataset:
-        return row_spacing(dataset, CENTERS, seed=0)
+        assign(dataset, CENTERS)
+        return row_spacing(dataset, 4, seed=0)
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weights"])

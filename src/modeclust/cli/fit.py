@@ -222,6 +222,7 @@ def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] 
         "is_sure": suggestion.is_sure,
         "by_peaks": suggestion.n_by_peaks,
         "by_dips": suggestion.n_by_dips,
+        "by_shape": suggestion.n_by_shape,
         "answer": suggestion.answer,
     }
 

@@ -248,7 +248,7 @@ class FitOptions(NamedTuple):
         laplacian_option(
             metavar="auto|N",
             help="Number of nearest neighbours that each row is joined to. auto: a fifth of the "
-            "mean cluster size, but at least 3 and at most 10.",
+            "mean cluster size, but at least 4 and at most 10.",
         ),
     ] = "auto"
     neighbor_search: Annotated[
@@ -263,8 +263,7 @@ class FitOptions(NamedTuple):
         Solver,
         laplacian_option(
             metavar="SOLVER",
-            help="bound, or gradient: take gradient for round clusters that overlap, in few "
-            "dimensions.",
+            help="bound, or gradient, the solver of the original paper.",
         ),
     ] = Solver.bound
 

@@ -8,12 +8,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import _core
+from modeclust._sklearn import available_if
 from modeclust.data.dask.chunks import as_array
 from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.reading import Doubles, core_rows, is_dask
 from modeclust.data.validation import check_rows, rescaling_for_new
 from modeclust.estimators.kernel_density import OpenKernelDensity
 from modeclust.estimators.new_rows import NewRowsMixin
+from modeclust.estimators.parameters import columns_are_clusters
 from modeclust.estimators.saving import SavingMixin, are_rows
 from modeclust.solvers.confidence import (
     OutlierScale,
@@ -32,6 +34,7 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
     _outlier_scale: OutlierScale
     outlier_scores_: Any
 
+    @available_if(columns_are_clusters)
     def predict_proba(self, X: Any) -> Any:
         r"""Return how much each row belongs to each cluster.
 
@@ -64,8 +67,8 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
         standard deviation s = sqrt(2 / (9 d)). So d = 2 / (9 s^2), between 1 and the number of
         features. With all features for d, nearly all shares would be 0 or 1.
 
-        The columns are clusters, whatever y was passed to `fit`: `cross_val_predict` with
-        ``method="predict_proba"`` and y would take them for the classes of y.
+        A model that was fitted with y does not have this method: scikit-learn would take the
+        columns for the classes of y.
 
         Examples
         --------
@@ -183,6 +186,7 @@ class MeanShiftConfidenceMixin(SavingMixin):
     _fitted_with: dict[str, Any]
     _spread: Spread
 
+    @available_if(columns_are_clusters)
     def predict_proba(self, X: Any) -> Doubles:
         r"""Return how much each row belongs to each mode, by its distances to the modes.
 

@@ -11,7 +11,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
+from modeclust._sklearn import (
+    Interval,
+    Options,
+    StrOptions,
+    available_if,
+    fit_context,
+    with_callbacks,
+)
 from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles, in_memory, is_sparse
@@ -25,6 +32,7 @@ from modeclust.estimators.parameters import (
     N_CLUSTERS,
     ROWS_PER_MODE,
     BandwidthRule,
+    columns_are_clusters,
 )
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
@@ -38,13 +46,21 @@ from modeclust.estimators.soft_assignments import (
     log_kernel_values,
 )
 from modeclust.estimators.soft_problem import SoftProblem
+from modeclust.estimators.stability import SoftStabilityMixin
 from modeclust.io.model_file import is_array
 from modeclust.path import Path
 from modeclust.solvers.kmodes import Centers, State, assign
 from modeclust.solvers.laplacian import SOLVERS, hard_labels, one_hot
 
 
-class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin, BaseEstimator):
+class LaplacianKModes(
+    ReportMixin,
+    SoftStabilityMixin,
+    SoftPathEstimator,
+    ClusterMixin,
+    SavingMixin,
+    BaseEstimator,
+):
     r"""K-modes with soft assignments that are smooth over a neighbour graph.
 
     Maximises
@@ -74,13 +90,14 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         it is 0.15 sum q; if these clusters cut less than 1% of the affinities, 1% is used instead.
     n_neighbors : int or "auto", default="auto"
         Number of nearest neighbours that each row is joined to; less than the number of rows.
-        "auto" is a fifth of the mean cluster size, but at least 3 and at most 10.
+        "auto" is a fifth of the mean cluster size, but at least 4 and at most 10.
     affinity : {"auto", "heat", "binary"} or matrix of shape (n_samples, n_samples), default="auto"
         The weights of the graph. "auto" adapts to the density and needs no bandwidth: with
         ``q_ij = (|x_i - x_j|^2 + c_i c_j) / (2 mean(c)^2)``, where c is the distance of a row to
         its neighbour number `n_neighbors` / 2, the weights are 1 / q divided by the square roots of
-        the sums of both rows, or ``exp(-2 q)`` for the solver "gradient". The graph is connected:
-        each component is joined to its nearest row outside. "heat" is
+        the sums of both rows, or ``exp(-2 q)`` for the solver "gradient". If only one of two rows
+        is a neighbour of the other, their weight is half. The graph is connected: each component is
+        joined to its nearest row outside. "heat" is
         ``exp(-|x_i - x_j|^2 / (2 s_i s_j))``, and "binary" is 1. A matrix, sparse or dense, must be
         symmetric and non-negative; its diagonal is ignored.
     affinity_bandwidth : float, "local" or None, default=None
@@ -107,13 +124,13 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
     solver : {"bound", "gradient"}, default="bound"
         How the assignments are found. "gradient" solves the problem above. "bound" adds an entropy,
         and maximises :math:`\sum z G + \lambda/2 \sum w_{nm} z_n \cdot z_m - \sum z \log z`: its
-        steps need no projection, and assignments are 0 only by rounding. Use "gradient" for round
-        clusters that overlap, and "bound" for all others. With ``smoothing=0``, both give the
-        result of `KModes`.
+        steps need no projection, and assignments are 0 only by rounding. With ``smoothing=0``, both
+        give the result of `KModes`.
     init : {"linkage", "k-means++", "random"}, callable or array-like, default="linkage"
         "linkage" starts from average linkage over the graph. These clusters stay as they are until
         the last bandwidth. Otherwise the fit starts from K-means, which is initialised as in
-        `KModes`, and assignments are smoothed at each bandwidth.
+        `KModes`, and assignments are smoothed at each bandwidth. Use "k-means++" for round clusters
+        that overlap: there is no gap between them that linkage could find.
     n_init : int or "auto", default="auto"
         Number of K-means runs, as in `KModes`. Not used with ``init="linkage"``.
     path_iter : int, default=30
@@ -330,7 +347,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data. A copy is kept for `predict`.
         y : Ignored
-            Not used, present for API consistency by convention.
+            Not used. A model that was fitted with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows in the sum over kernels. They do not change the graph: a
             weight of 2 is not equivalent to repeating the row.
@@ -343,6 +360,7 @@ class LaplacianKModes(ReportMixin, SoftPathEstimator, ClusterMixin, SavingMixin,
         self._fit_path(X, y, sample_weight)
         return self
 
+    @available_if(columns_are_clusters)
     def predict_proba(self, X: Any) -> Doubles:
         """Return the share of each row in each cluster.
 

@@ -63,6 +63,20 @@ def n_kmeans_runs(n_init: int | str, init: Any) -> int:
     return int(n_init)
 
 
+def columns_are_clusters(model: Any) -> bool:
+    """Return True; raise an error if the model was fitted with y.
+
+    scikit-learn takes the columns of `predict_proba` for the classes of y wherever it calls
+    ``fit(X, y)``: in `cross_val_predict`, in scorers, and in `check_estimator`. They are clusters.
+    """
+    if getattr(model, "_fitted_with_y", False):
+        raise AttributeError(
+            "predict_proba needs a model that was fitted without y, because its columns are "
+            "clusters, and scikit-learn would take them for the classes of y. Call fit(X)."
+        )
+    return True
+
+
 class FittedParametersMixin:
     """Stores the parameters of a fit that a fitted model needs.
 

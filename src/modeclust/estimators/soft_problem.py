@@ -39,6 +39,10 @@ from modeclust.solvers.robust_start import median_radius
 
 # Edges that connect a given graph have this share of its smallest affinity.
 WEAKEST = 1e-6
+# Clusters are small if they have fewer rows than this on average. The degree of a row then tells
+# how many rows have it as a neighbour by chance, and not how dense its cluster is, so linkage uses
+# the normalised affinities.
+SMALL_CLUSTER = 30
 
 
 @dataclass
@@ -170,15 +174,17 @@ class SoftProblem(Problem):
         rows = self.rescaling.to_internal(self.X)
         q, scales = density_graph(rows, found, self.n_threads)
         scales = scales * self.rescaling.scale
-        n_neighbors = found[1].shape[1]
+        n_rows, n_neighbors = found[1].shape
         affinities = inverse_affinities(q)
+        degrees = np.asarray(affinities.sum(axis=1), dtype=np.float64).ravel()
+        balanced = normalised(affinities, degrees)
+        is_small = n_rows < SMALL_CLUSTER * self.n_clusters
+        self.linkage_graph = balanced if is_small else affinities
         if self.solver == "gradient":
-            self.graph, self.linkage_graph = contrasted_affinities(q), affinities
+            self.graph = contrasted_affinities(q)
             self.neighborhood = Neighborhood(self.X, n_neighbors, scales, "contrasted")
             return
-        degrees = np.asarray(affinities.sum(axis=1), dtype=np.float64).ravel()
-        self.graph, self.linkage_graph = normalised(affinities, degrees), affinities
-        mean = float(self.graph.sum() / self.graph.shape[0])
+        self.graph, mean = balanced, float(balanced.sum() / n_rows)
         self.neighborhood = Neighborhood(self.X, n_neighbors, scales, "normalised", degrees, mean)
 
     def _connected(self) -> sparse.csr_array:

@@ -35,7 +35,7 @@ def suggest_clusters(
 ) -> ClusterSuggestion:
     """Suggest how many clusters there are.
 
-    Two tests of different kinds look at the rows:
+    Two tests of different kinds look for clusters with gaps between them:
 
     - *Peaks*: how many peaks does the density have that are too high for chance? Clusters may have
       any shape. This gives the answer in few dimensions: if the intrinsic dimension of the rows is
@@ -46,6 +46,10 @@ def suggest_clusters(
 
     If they agree, the answer is sure. Otherwise it says what both have found, and ``.plot()`` shows
     why.
+
+    In up to 5 features, a third test, *shape*, counts clusters that touch. It answers only where
+    all clusters look like those that stand alone: normal, round and of one width. Such an answer is
+    never sure.
 
     Parameters
     ----------
@@ -75,12 +79,16 @@ def suggest_clusters(
 
     Notes
     -----
-    `labels` has every row, also those that were not sampled: by the dips, the label of the nearest
-    center; by the peaks, that of the nearest sampled row. It is None for a Dask collection: fit
-    `KModes` with the suggested number for its labels.
+    `labels` has every row, also those that were not sampled: by the dips and the shape, the label
+    of the nearest center; by the peaks, that of the nearest sampled row. It is None for a Dask
+    collection: fit `KModes` with the suggested number for its labels.
 
-    Clusters that overlap so much that there is no gap between them are counted as one: two normal
-    clusters of equal size must be about 3.5 standard deviations apart.
+    Two normal clusters of equal size have a gap between them if they are about 3.5 standard
+    deviations apart. Where clusters are nearer and have no shape in common, they are counted as
+    one.
+
+    The shape is that of a mixture of normal distributions with one variance, as many as have the
+    least BIC. A score test says whether they have covariances of their own.
 
     References
     ----------

@@ -20,10 +20,12 @@ KEPT, MERGED = COLORS[0], COLORS[3]
 class ClusterCountDisplay:
     """What the two tests of `suggest_clusters` have seen.
 
+    Below the answer, a line says why it is sure or not. The panels show:
+
     - The peaks of the density by height; those above the dashed line are clusters, and the highest
       peak, which is not shown, is one more.
-    - The smallest dip between two of K clusters, from right to left as clusters are merged. The
-      test ends where it first reaches the dashed line.
+    - The smallest gap (dip) between two of K clusters, from right to left as clusters are merged.
+      The test ends where it first reaches the dashed line.
     - The rows of the last two clusters that were merged, along the line through their centers: if
       the test is right, they have one hump.
     - The rows of the two clusters with the smallest dip that were kept: if the test is right, they
@@ -105,23 +107,23 @@ class ClusterCountDisplay:
             The display.
         """
         found = self.suggestion
-        ax = open_axes("ClusterCountDisplay", ax, (8.5, 6.0))
+        ax = open_axes("ClusterCountDisplay", ax, (8.5, 6.3))
         self.ax_, self.figure_ = ax, ax.figure
         answer = f"{found.answer[0].upper()}{found.answer[1:]}"
-        self.title_, grid = divide(ax, 2, [1, 1], answer)
+        self.title_, grid = divide(ax, 2, [1, 1], answer, _reason(found))
         self.axes_ = grid.subplots().ravel()
         peaks, dips, merged, kept = self.axes_
         self._draw_peaks(peaks)
         self._draw_dips(dips)
         self.merged_bars_ = _draw_values(merged, found.merged_values, found.merged_weights, MERGED)
         merged.set_title(
-            f"Last merge, {found.n_by_dips + 1} to {found.n_by_dips}: one hump?"
+            "The last two that were merged: one hump?"
             if self.merged_bars_
             else "No clusters were merged"
         )
         self.kept_bars_ = _draw_values(kept, found.kept_values, found.kept_weights, KEPT)
         kept.set_title(
-            f"Closest pair of the {found.n_by_dips} left: two humps?"
+            f"The closest two of the {found.n_by_dips} left: two humps?"
             if self.kept_bars_
             else "No two clusters are left"
         )
@@ -136,7 +138,7 @@ class ClusterCountDisplay:
         numbers = np.arange(2, len(heights) + 2)
         counts = numbers <= found.n_by_peaks
         self.peak_bars_ = panel.bar(numbers, heights, color=np.where(counts, KEPT, MERGED))
-        _draw_threshold(panel, found.peak_threshold)
+        _draw_threshold(panel, found.peak_threshold, "too high for chance")
         panel.set_title(f"Peaks of the density: {found.n_by_peaks}")
         panel.set(xlabel="peak, the highest is number 1", ylabel="height (standard errors)")
         panel.set_xlim(1.3, max(found.n_by_peaks + N_LOWER_PEAKS, 3) + 0.7)
@@ -152,16 +154,44 @@ class ClusterCountDisplay:
         )
         stops = found.dip_counts == found.n_by_dips
         panel.plot(found.dip_counts[stops], found.dips[stops], "o", color=KEPT)
-        _draw_threshold(panel, found.dip_threshold)
-        panel.set_title(f"Clusters with dips between them: {found.n_by_dips}")
-        panel.set(xlabel="number of clusters", ylabel="smallest dip · √n")
+        _draw_threshold(panel, found.dip_threshold, "a gap")
+        panel.set_title(f"Clusters with gaps between them: {found.n_by_dips}")
+        panel.set(xlabel="number of clusters", ylabel="smallest gap (dip · √n)")
         panel.set_ylim(0, 1.08 * max(found.dips.max(initial=0.0), 2 * found.dip_threshold))
         panel.xaxis.get_major_locator().set_params(integer=True)
 
 
-def _draw_threshold(panel: Any, height: float) -> None:
+def _reason(found: ClusterSuggestion) -> str:
+    """Return in a line why the answer is sure or not."""
+    if found.is_sure:
+        return "Both tests find this number: peaks of the density, and gaps between clusters."
+    if found.n_by_shape is not None:
+        return (
+            f"Some clusters touch. Round ones of one width explain the rows best if there are "
+            f"{found.n_by_shape}."
+        )
+    if found.n_by_peaks == found.n_by_dips:
+        return "Both tests find this number, but it is close: look at what is next to the lines."
+    few = "few" if found.answered_by == "peaks" else "many"
+    return (
+        f"The tests disagree. The {found.answered_by} are suggested, as the rows have {few} "
+        f"dimensions (about {found.dimension:.0f})."
+    )
+
+
+def _draw_threshold(panel: Any, height: float, above: str) -> None:
+    """Draw a limit, and say at its right end what is above it."""
     if np.isfinite(height):
         panel.axhline(height, color="k", ls="--", lw=1)
+        panel.annotate(
+            f"↑ {above}",
+            (0.99, height),
+            (0, 2),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            fontsize="small",
+        )
 
 
 def _draw_values(
@@ -173,7 +203,7 @@ def _draw_values(
     """Draw a histogram of rows between two centers; return its bars."""
     panel.set_yticks([])
     if not len(values):
-        panel.set_xticks([])
+        panel.set_axis_off()
         return None
     # A few rows far outside would leave the others in one bar.
     low, high = np.quantile(values, [0.01, 0.99])
@@ -182,6 +212,6 @@ def _draw_values(
     limits = low - margin, high + margin
     *_, bars = panel.hist(values, n_bins, range=limits, weights=weights, color=color)
     panel.axvline(0, color="k", lw=1, ls=":")
-    panel.set_xticks([])
-    panel.set(xlabel="nearer to one center   |   nearer to the other", ylabel="rows")
+    panel.set_xticks([0], ["halfway"])
+    panel.set(xlabel="nearer to one center  ←   →  nearer to the other", ylabel="rows")
     return bars

@@ -42,8 +42,9 @@ NEIGHBOR = 10
 # Ratios of distances are between these, so that neither squares nor logarithms overflow.
 MIN_RATIO, MAX_RATIO = 1e-3, 1e150
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
-# Scores are computed for this many rows at a time, or this many for each cluster.
-ROWS_TO_SCORE, ROWS_TO_SCORE_PER_CLUSTER = 8192, 64
+# Rows are scored in blocks: of this many rows, of this many for each cluster, or of this many
+# numbers, whichever is the largest block.
+ROWS_TO_SCORE, ROWS_TO_SCORE_PER_CLUSTER, NUMBERS_TO_SCORE = 8192, 64, 2**21
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ class OutlierScale:
         gaps = np.empty(len(labels))
         clusters = np.arange(len(self.radius))
         starts, ends = (self.labels.searchsorted(clusters, side) for side in ("left", "right"))
-        for some in _blocks(len(labels), len(self.radius)):
+        for some in _blocks(X.shape, len(self.radius)):
             rows, own = read_rows(X, some), labels[some]
             order = np.argsort(own, kind="stable")
             for k, chosen in _by_cluster(own, order):
@@ -307,8 +308,10 @@ def _by_cluster(labels: Labels, order: Indices) -> Iterator[tuple[int, Indices]]
     yield from zip(clusters.tolist(), np.split(order, starts[1:]), strict=True)
 
 
-def _blocks(n_rows: int, n_clusters: int) -> Iterator[slice]:
-    size = max(ROWS_TO_SCORE, ROWS_TO_SCORE_PER_CLUSTER * n_clusters)
+def _blocks(shape: tuple[int, int], n_clusters: int) -> Iterator[slice]:
+    n_rows, n_features = shape
+    by_clusters, by_numbers = ROWS_TO_SCORE_PER_CLUSTER * n_clusters, NUMBERS_TO_SCORE // n_features
+    size = max(ROWS_TO_SCORE, by_clusters, by_numbers)
     for first in range(0, n_rows, size):
         yield slice(first, first + size)
 

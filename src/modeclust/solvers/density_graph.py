@@ -1,12 +1,13 @@
 """A neighbour graph that adapts to the density of the rows, and needs no bandwidth.
 
-Rows i and j are joined if one of them is among the k nearest other rows of the other. With the
-distance c_i of row i to its neighbour number k / 2,
+Each row has edges to its k nearest other rows. With the distance c_i of row i to its neighbour
+number k / 2, the length of an edge is
 
     q_ij = (|x_i - x_j|^2 + c_i c_j) / (2 mean(c)^2).
 
 The solver "bound" uses the affinities 1 / q, normalised by the degrees of both rows; "gradient"
-needs more contrast, and uses exp(-2 q).
+needs more contrast, and uses exp(-2 q). Both are the means of the two directions: if only one of
+two rows is a neighbour of the other, their affinity is half.
 """
 
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from modeclust.solvers.neighbors import (
 
 # A cluster of n rows has n / ROWS_PER_NEIGHBOR neighbours for each row, within these limits: with
 # more, the neighbours of a row in a small cluster are in other clusters.
-ROWS_PER_NEIGHBOR, FEWEST_NEIGHBORS, MOST_NEIGHBORS = 5, 3, 10
+ROWS_PER_NEIGHBOR, FEWEST_NEIGHBORS, MOST_NEIGHBORS = 5, 4, 10
 # The contrast of "gradient", and its smallest affinity.
 CONTRAST, LEAST_AFFINITY = 2.0, 1e-12
 # Components of at most this many rows find their nearest outside rows in one search.
@@ -38,9 +39,9 @@ MAX_PAIRS = 10**8
 
 
 class DensityGraph(NamedTuple):
-    """The edges of the graph, in both directions."""
+    """The edges of the graph, from each row to its neighbours."""
 
-    q: sparse.csr_array  # (N, N) symmetric
+    q: sparse.csr_array  # (N, N)
     scales: Doubles  # (N,) the distances c, above 0
 
 
@@ -48,7 +49,7 @@ def automatic_neighbors(n_rows: int, n_clusters: int) -> int:
     """Return the number of neighbours of each row.
 
     >>> [automatic_neighbors(n, 10) for n in (20, 100, 200, 1000)]
-    [3, 3, 4, 10]
+    [4, 4, 4, 10]
     """
     wanted = round(n_rows / (ROWS_PER_NEIGHBOR * n_clusters))
     return min(max(wanted, FEWEST_NEIGHBORS), MOST_NEIGHBORS, n_rows - 1)
@@ -72,11 +73,7 @@ def density_graph(X: Any, found: Found, n_jobs: int | None = None) -> DensityGra
     first, second = np.r_[first, joins[0]], np.r_[second, joins[1]]
     scales = positive_scales(distances[:, scale_number(n_neighbors) - 1])
     q = relative_squares(lengths, scales[first], scales[second], float(scales.mean()))
-    directed = sparse.csr_array((q, (first, second)), shape=(n_rows, n_rows))
-    # An edge may be there in both directions, with the same q but for rounding.
-    graph = sparse.csr_array(directed.maximum(directed.T))
-    graph.sort_indices()
-    return DensityGraph(graph, scales)
+    return DensityGraph(sparse.csr_array((q, (first, second)), shape=(n_rows, n_rows)), scales)
 
 
 def positive_scales(scales: Doubles) -> Doubles:
@@ -96,13 +93,13 @@ def relative_squares(distances: Doubles, own: Any, others: Any, mean: float) -> 
 
 
 def inverse_affinities(q: sparse.csr_array) -> sparse.csr_array:
-    """Return the affinities 1 / q."""
-    return _with_data(q, 1.0 / q.data)
+    """Return the affinities 1 / q, symmetric."""
+    return _symmetric(_with_data(q, 1.0 / q.data))
 
 
 def contrasted_affinities(q: sparse.csr_array) -> sparse.csr_array:
-    """Return the affinities exp(-2 q), but at least 1e-12."""
-    return _with_data(q, np.maximum(np.exp(-CONTRAST * q.data), LEAST_AFFINITY))
+    """Return the affinities exp(-2 q), but at least 1e-12, symmetric."""
+    return _symmetric(_with_data(q, np.maximum(np.exp(-CONTRAST * q.data), LEAST_AFFINITY)))
 
 
 def normalised(W: sparse.csr_array, degrees: Doubles) -> sparse.csr_array:
@@ -110,6 +107,13 @@ def normalised(W: sparse.csr_array, degrees: Doubles) -> sparse.csr_array:
     inverse = 1.0 / np.sqrt(degrees)
     row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     return _with_data(W, W.data * (inverse[row] * inverse[W.indices]))
+
+
+def _symmetric(directed: sparse.csr_array) -> sparse.csr_array:
+    """Return the mean of the affinities of both directions; an absent edge counts as 0."""
+    W = sparse.csr_array(0.5 * (directed + directed.T))
+    W.sort_indices()
+    return W
 
 
 def _with_data(W: sparse.csr_array, data: Doubles) -> sparse.csr_array:

@@ -12,7 +12,7 @@ from modeclust.data.dataset import Dataset, Part
 from modeclust.data.reading import Doubles, Indices, core_rows, read_rows, row_slices
 from modeclust.data.sample import Sample
 from modeclust.solvers.bandwidth import SAME_ROW
-from modeclust.solvers.kmodes import Centers, assign
+from modeclust.solvers.kmodes import Centers
 
 # The spacing of a cluster is the median over at most this many of its rows.
 ROWS_PER_CLUSTER = 100
@@ -49,18 +49,18 @@ def overlap_table(labels: Any, others: Any, counts: Any, shape: tuple[int, int])
     return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
-def row_spacing(dataset: Dataset, centers: Centers, seed: int) -> Doubles:
+def row_spacing(dataset: Dataset, n_clusters: int, seed: int) -> Doubles:
     """Return the median distance (K,) of the rows of each cluster to their nearest other row.
 
-    Rows that are equal to it do not count. The median is over at most `ROWS_PER_CLUSTER` random
-    rows of positive weight, weighted; their neighbours are searched among all of these rows. It is
-    NaN for clusters without such rows, and infinite if all rows are equal.
+    The clusters are those of the current labels. Rows that are equal to it do not count. The median
+    is over at most `ROWS_PER_CLUSTER` random rows of positive weight, weighted; their neighbours
+    are searched among all of these rows. It is NaN for clusters without such rows, and infinite if
+    all rows are equal.
     """
-    assign(dataset, centers)
     drawn = dataset.run(RowSamplePass(seed))
     sample = dataset.take(drawn.indices)
     nearest = dataset.present(0).merge_parts(_nearest_other, sample.X).distances
-    spacing = np.full(len(centers), np.nan)
+    spacing = np.full(n_clusters, np.nan)
     for k in np.unique(drawn.labels):
         own = drawn.labels == k
         spacing[k] = weighted_median(nearest[own], sample.weight[own])
