@@ -27,6 +27,7 @@ from sklearn.exceptions import NotFittedError
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
+from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import Neighborhood
@@ -34,7 +35,7 @@ from modeclust.mode_tree import TreeLevel
 from modeclust.plotting import ClusterCountDisplay, ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.plotting.mode_panels import Cluster
 from modeclust.reporting.page import Report
-from modeclust.solvers.confidence import OutlierScale, Spread
+from modeclust.solvers.confidence import OutlierScale, Spread, Typical
 from modeclust.solvers.streaming import SufficientStatistics
 
 X = np.arange(20.0).reshape(10, 2) ** 2
@@ -111,8 +112,8 @@ def fitted(model):
             CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
         )
         model._mode_statistics = None
-        model._spread, model._outlier_scale = Spread(1.0, 2.0), outlier_scale()
-        model.outlier_scores_ = np.zeros(len(LABELS))
+        typical = Typical(Spread(1.0, 2.0), outlier_scale())
+        model._confidence = Confidence(typical, np.zeros(len(LABELS)))
         model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
         model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
@@ -184,6 +185,7 @@ CALLS: dict[str, Any] = {
     "LaplacianKModes.fit": of(lambda: LaplacianKModes(3, bandwidth=1.0, n_neighbors=1), "fit", X=X),
     "LaplacianKModes.predict": of(_laplacian, "predict"),
     "LaplacianKModes.predict_proba": of(_laplacian, "predict_proba"),
+    "LaplacianKModes.stability": of(_laplacian, "stability", X=X),
     "LaplacianKModes.report": of(_laplacian, "report", X=X),
     "LaplacianKModes.save": of(_laplacian, "save"),
     "MeanShift": made(MeanShift, bandwidth=1.0),
@@ -476,6 +478,16 @@ def nearly_symmetric():
 
 
 ROWS_PER_MODE = by_rule("rows_per_mode", 0.5, 0, -3, np.nan, "few", None)
+STABILITY = {
+    "X": KNOWN,
+    "n_resamples": [
+        bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
+    ],
+    "random_state": [
+        bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
+    ],
+    "sample_weight": WEIGHTS,
+}
 REPORT = {
     "X": KNOWN,
     "y": [
@@ -534,17 +546,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
-    "KModes.stability": {
-        "X": KNOWN,
-        "n_resamples": [
-            bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
-        ],
-        "random_state": [
-            bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
-        ],
-        "sample_weight": WEIGHTS,
-        "sample_scale": SCALES,
-    },
+    "KModes.stability": {**STABILITY, "sample_scale": SCALES},
     "KModes.report": {**REPORT, "sample_scale": SCALES},
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
@@ -589,6 +591,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "LaplacianKModes.predict": {"X": NEW},
     "LaplacianKModes.predict_proba": {"X": NEW},
+    "LaplacianKModes.stability": STABILITY,
     "LaplacianKModes.report": {
         **REPORT,
         "sample_scale": [bad(np.ones(10), "sample_scale must be None: LaplacianKModes has no")],

@@ -1,5 +1,7 @@
 """How sure labels are, and which rows are outliers."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -142,14 +144,15 @@ def test_chunks_are_scored_lazily(model):
         np.testing.assert_allclose(found.compute(), expected, atol=1e-12)
         assert found.dtype == expected.dtype
         assert found.shape == expected.shape
-    assert other._spread.radius == pytest.approx(model._spread.radius)
+    radii = [found._confidence.typical.spread.radius for found in (other, model)]
+    assert radii[0] == pytest.approx(radii[1])
 
 
 def test_batches_are_scored_by_the_first_one(model):
     batches = clone(model).partial_fit(X)
-    first = batches._spread, batches._outlier_scale
+    first = batches._confidence.typical
     batches.partial_fit(X[:1])
-    assert (batches._spread, batches._outlier_scale) == first
+    assert batches._confidence.typical is first
     assert batches.outlier_scores_.shape == (1,)
     np.testing.assert_allclose(batches.outlier_scores_, batches.score_outliers(X[:1]))
 
@@ -179,14 +182,29 @@ def test_shares_of_mean_shift_are_largest_at_the_nearest_mode(container):
 
 
 @pytest.mark.parametrize("kind", [KModes(3), LaplacianKModes(3), MeanShift(2.0)])
-def test_shares_have_a_column_for_each_cluster_whatever_y_is(kind):
+def test_shares_are_of_models_fitted_without_y(kind, tmp_path):
     model = clone(kind)
     with pytest.raises(NotFittedError):
         model.predict_proba(X)
-    shares = model.fit(X, Y % 2).predict_proba(X)
+    shares = model.fit(X).predict_proba(X)
     assert shares.shape == (400, len(model.cluster_centers_))
-    pipeline = make_pipeline(StandardScaler(), clone(kind)).fit(X, Y % 2)
+    pipeline = make_pipeline(StandardScaler(), clone(kind)).fit(X)
     assert pipeline.predict_proba(X).shape[0] == 400
+    model.fit(X, Y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match=r"fitted without y.* Call fit\(X\)"):
+        model.predict_proba(X)
+    model.save(tmp_path / "model.npz")
+    assert not hasattr(modeclust.load(tmp_path / "model.npz"), "predict_proba")
+
+
+def test_scores_are_measured_when_they_are_first_needed(model):
+    lazy = clone(model).fit(X)
+    copies = pickle.loads(pickle.dumps(lazy)), copy.deepcopy(clone(model).fit(X))
+    assert lazy._confidence.X is None  # the pickle needed the scores, and then no rows
+    for other in (lazy, *copies):
+        np.testing.assert_array_equal(other.outlier_scores_, model.outlier_scores_)
+        np.testing.assert_array_equal(other.score_outliers(X), model.outlier_scores_)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from modeclust import KModes, LaplacianKModes, MeanShift, load
+from modeclust import KModes, LaplacianKModes, MeanShift
 
 X = load_iris().data
 
@@ -254,16 +254,3 @@ def test_verbose_prints_one_line_a_bandwidth(capsys):
     assert len(lines) == 5
     assert lines[0].startswith("[KModes] bandwidth inf")
     assert all("objective" in line and "sizes" in line for line in lines)
-
-
-@pytest.mark.parametrize("model", [KModes(3), LaplacianKModes(3), MeanShift()])
-def test_predict_proba_is_of_models_fitted_without_y(model, tmp_path):
-    y = load_iris().target
-    assert model.fit(X).predict_proba(X).shape == (150, model.n_clusters_)
-    model.fit(X, y)
-    assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match=r"fitted without y.*Call fit\(X\)"):
-        model.predict_proba(X)
-    model.save(tmp_path / "model.npz")
-    assert not hasattr(load(tmp_path / "model.npz"), "predict_proba")
-    assert hasattr(clone(model), "predict_proba")

@@ -141,6 +141,9 @@ def check_confidence(ask, model, rows):
     scores = ask("KModes.score_outliers", rows, model)
     assert np.isfinite(scores).all()
     np.testing.assert_allclose(scores, model.outlier_scores_, rtol=1e-6, atol=1e-6)
+    if model._fitted_with_y:
+        assert not hasattr(model, "predict_proba")
+        return
     shares = ask("KModes.predict_proba", rows, model)
     check_shares(shares, len(model.cluster_centers_))
     np.testing.assert_array_equal(shares.argmax(axis=1), model.labels_)
@@ -477,7 +480,8 @@ def mean_shift_fits_together(ask, rows):
     nearest = model.predict(rows.X, method="nearest")
     check_nearest(nearest, distances_to(centers, seen), seen)
     assert set(ask("MeanShift.predict", rows, model)) <= set(range(n_modes))
-    check_shares(ask("MeanShift.predict_proba", rows, model), n_modes)
+    if not model._fitted_with_y:
+        check_shares(ask("MeanShift.predict_proba", rows, model), n_modes)
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("MeanShift.fit", rows, m)
     )
@@ -584,7 +588,8 @@ def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     check_exemplars(model, distances_to(model.modes_, seen), seen)
     if isinstance(model.init, str) and model.init == "linkage" and model.smoothing != 0:
         assert model.counts_.min() > 0
-    check_shares(ask("LaplacianKModes.predict_proba", rows, model), n_clusters)
+    if not model._fitted_with_y:
+        check_shares(ask("LaplacianKModes.predict_proba", rows, model), n_clusters)
 
 
 @holds_for(
@@ -593,6 +598,11 @@ def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
         "LaplacianKModes.fit": FIT_SOFT,
         "LaplacianKModes.predict": {"X": ROWS},
         "LaplacianKModes.predict_proba": {"X": ROWS},
+        "LaplacianKModes.stability": {
+            **without(FIT_SOFT, "y"),
+            "n_resamples": st.integers(1, 2),
+            "random_state": st.one_of(st.none(), SEED),
+        },
         "LaplacianKModes.save": FILE,
         "load": FILE,
     },
@@ -618,14 +628,17 @@ def laplacian_kmodes_fits_together(ask, rows):
     assert abs(W - W.T).max() == 0
     assert W.nnz == 0 or W.data.min() >= 0
     labels = ask("LaplacianKModes.predict", rows, model)
-    shares = ask("LaplacianKModes.predict_proba", rows, model)
-    check_shares(shares, n_clusters)
-    assert np.all(shares[np.arange(len(Z)), labels] >= shares.max(axis=1) - 1e-9)
+    predict = model.predict
+    if not model._fitted_with_y:
+        shares = ask("LaplacianKModes.predict_proba", rows, model)
+        check_shares(shares, n_clusters)
+        assert np.all(shares[np.arange(len(Z)), labels] >= shares.max(axis=1) - 1e-9)
+        predict = model.predict_proba
     check_copies(
         ask,
         model,
         rows,
-        lambda m: m.predict_proba(rows.X),
+        lambda m: getattr(m, predict.__name__)(rows.X),
         lambda m: ask("LaplacianKModes.fit", rows, m),
     )
 

@@ -9,7 +9,7 @@ from modeclust.solvers.confidence import (
     OutlierScale,
     Spread,
     cluster_quantiles,
-    measure_confidence,
+    measure_typical,
     outlier_scores,
     small_clusters,
 )
@@ -25,7 +25,7 @@ def spread_of(distances, labels, counts=None, n_features=2):
 
 def measured(X, centers, weight=None):
     weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=float)
-    return measure_confidence(Sample(X, weight), np.asarray(centers, dtype=float), 1.0, 1)
+    return measure_typical(Sample(X, weight), np.asarray(centers, dtype=float), 1.0, 1)
 
 
 def scored(X, centers, scale):

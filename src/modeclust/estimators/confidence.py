@@ -1,6 +1,8 @@
 """How sure the labels of a fitted model are, and which rows are outliers."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,33 +10,41 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import _core
-from modeclust._sklearn import available_if
 from modeclust.data.dask.chunks import as_array
 from modeclust.data.memory import MemoryDataset, thread_count
 from modeclust.data.reading import Doubles, core_rows, is_dask
+from modeclust.data.rescaling import Rescaling
+from modeclust.data.sample import Sample
 from modeclust.data.validation import check_rows, rescaling_for_new
 from modeclust.estimators.kernel_density import OpenKernelDensity
 from modeclust.estimators.new_rows import NewRowsMixin
-from modeclust.estimators.parameters import columns_are_clusters
+from modeclust.estimators.parameters import of_clusters
 from modeclust.estimators.saving import SavingMixin, are_rows
+from modeclust.io.model_file import is_array
 from modeclust.solvers.confidence import (
     OutlierScale,
     Spread,
+    Typical,
+    measure_typical,
     outlier_scores,
     small_clusters,
 )
-from modeclust.solvers.kmodes import assign
+from modeclust.solvers.kmodes import Centers, assign
 
 
 class ConfidenceMixin(NewRowsMixin, SavingMixin):
     """Adds `predict_proba` and `score_outliers` to an estimator that assigns the nearest center."""
 
     labels_: Any
-    _spread: Spread
-    _outlier_scale: OutlierScale
-    outlier_scores_: Any
+    _confidence: "Confidence | UnmeasuredConfidence"
 
-    @available_if(columns_are_clusters)
+    @property
+    def outlier_scores_(self) -> Any:
+        """How unusual each row of the fit is in its cluster: its `score_outliers`."""
+        check_is_fitted(self, "_confidence")
+        return self._confidence.scores
+
+    @of_clusters
     def predict_proba(self, X: Any) -> Any:
         r"""Return how much each row belongs to each cluster.
 
@@ -80,12 +90,12 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
         >>> model.predict_proba([[0, 0], [2.5, 0]]).max(axis=1) > 0.9
         array([ True, False])
         """
-        check_is_fitted(self, "_spread")
+        check_is_fitted(self, "_confidence")
         if is_dask(X):
             array = as_array(X, estimator=self, reset=False)
             return self._map_chunks(array, "predict_proba", self._needed_for_rows())
         with self._open_new_data(X) as (dataset, centers, rescaling):
-            spread = self._spread.in_units(1 / rescaling.scale)
+            spread = self._confidence.typical.spread.in_units(1 / rescaling.scale)
             shares = spread.probabilities(dataset.distances(centers))
             assign(dataset, centers)
             return largest_at(shares, dataset.labels())
@@ -151,27 +161,89 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
         >>> model.score_outliers([[0, 4], [100, 40]]).round()
         array([3., 4.])
         """
-        check_is_fitted(self, "_spread")
+        check_is_fitted(self, "_confidence")
         if is_dask(X):
             array = as_array(X, estimator=self, reset=False)
             return self._map_chunks(array, "score_outliers", self._needed_for_rows())
         with self._open_new_data(X) as (dataset, centers, rescaling):
             assert isinstance(dataset, MemoryDataset)
-            return outlier_scores(dataset, centers, self._outlier_scale.to_internal(rescaling))
+            scale = self._confidence.typical.scale.to_internal(rescaling)
+            return outlier_scores(dataset, centers, scale)
+
+    def _needed_for_rows(self) -> dict[str, Any]:
+        return super()._needed_for_rows() | {"_confidence": Confidence(self._confidence.typical)}
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_confidence": self._confidence.measured()}
 
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         yield from super()._loaded_checks()
-        yield from check_spread(self)
-        size, width = self.cluster_centers_.shape
-        scale: Any = self._outlier_scale
-        is_right = isinstance(scale, OutlierScale) and len(scale.radius) == size
-        is_right = is_right and are_rows(scale.rows, None, width)
-        yield "_outlier_scale", is_right, f"rows of {size} clusters in {width} features"
-        scores: Any = self.outlier_scores_
-        n_rows = len(self.labels_)
-        is_right = isinstance(scores, np.ndarray) and scores.shape == (n_rows,)
-        is_right = is_right and scores.dtype.kind == "f" and bool(np.isfinite(scores).all())
-        yield "outlier_scores_", is_right, f"{n_rows} finite numbers"
+        (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
+        found: Any = self._confidence
+        is_right = isinstance(found, Confidence) and isinstance(found.typical, Typical)
+        is_right = is_right and isinstance(found.typical.spread, Spread)
+        is_right = is_right and isinstance(found.typical.scale, OutlierScale)
+        is_right = is_right and len(found.typical.scale.radius) == size
+        is_right = is_right and are_rows(found.typical.scale.rows, None, width)
+        is_right = is_right and is_array(found.scores, "f", n_rows)
+        is_right = is_right and bool(np.isfinite(found.scores).all())
+        expected = f"scores of {n_rows} rows, and rows of {size} clusters in {width} features"
+        yield "_confidence", is_right, expected
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """What `predict_proba` and `score_outliers` compare rows with, in the user's units."""
+
+    typical: Typical
+    scores: Any = None  # (N,) of the rows of the fit, a lazy Dask array if they are on Dask
+
+    def measured(self) -> "Confidence":
+        """Return this with all numbers in memory."""
+        return replace(self, scores=self.scores.compute()) if is_dask(self.scores) else self
+
+
+@dataclass(eq=False)
+class UnmeasuredConfidence:
+    """The same for rows in memory, measured when it is first needed.
+
+    A fit is not slower for it. Until the scores are measured, it has a reference to the rows.
+    """
+
+    X: Any  # the rows in internal units; None if they are on Dask
+    pool: Sample | None  # some of them; None if `known` is given
+    count_per_weight: float
+    centers: Centers
+    rescaling: Rescaling
+    n_threads: int
+    known: Typical | None  # of the first batch, if this is a later one
+
+    @cached_property
+    def typical(self) -> Typical:
+        """What rows are compared with."""
+        if self.known is not None:
+            return self.known
+        assert self.pool is not None
+        found = measure_typical(self.pool, self.centers, self.count_per_weight, self.n_threads)
+        self.pool = None
+        spread = found.spread.in_units(self.rescaling.scale)
+        return Typical(spread, found.scale.to_original(self.rescaling))
+
+    @cached_property
+    def scores(self) -> Doubles:
+        """The outlier scores of the rows of the fit."""
+        rows = MemoryDataset(self.X, n_clusters=len(self.centers), n_threads=self.n_threads)
+        found = outlier_scores(rows, self.centers, self.typical.scale.to_internal(self.rescaling))
+        self.X = None
+        return found
+
+    def measured(self) -> Confidence:
+        """Return all numbers."""
+        return Confidence(self.typical, self.scores)
+
+    def __reduce__(self) -> Any:
+        # A copy or a pickle has the numbers, but not the rows.
+        return Confidence.measured, (self.measured(),)
 
 
 class MeanShiftConfidenceMixin(SavingMixin):
@@ -186,7 +258,7 @@ class MeanShiftConfidenceMixin(SavingMixin):
     _fitted_with: dict[str, Any]
     _spread: Spread
 
-    @available_if(columns_are_clusters)
+    @of_clusters
     def predict_proba(self, X: Any) -> Doubles:
         r"""Return how much each row belongs to each mode, by its distances to the modes.
 

@@ -23,8 +23,9 @@ from modeclust.data.validation import (
     original_rows,
 )
 from modeclust.estimators.checkpoint import Checkpoint
-from modeclust.estimators.confidence import ConfidenceMixin
+from modeclust.estimators.confidence import Confidence, ConfidenceMixin, UnmeasuredConfidence
 from modeclust.estimators.fit_path import BandwidthMixin
+from modeclust.estimators.new_rows import NEEDED_FOR_ROWS
 from modeclust.estimators.parameters import (
     BANDWIDTH,
     CONSTRAINTS,
@@ -43,7 +44,7 @@ from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.stability import StabilityMixin
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
-from modeclust.solvers.confidence import Confidence, OutlierScale, Spread
+from modeclust.solvers.confidence import OutlierScale, Spread, Typical
 from modeclust.solvers.kmodes import State
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.redundancy import density_ratios
@@ -244,7 +245,16 @@ class KModes(
     17
     """
 
-    _saved_types = (Path, SufficientStatistics, Scaling, ClusterSuggestion, Spread, OutlierScale)
+    _saved_types = (
+        Path,
+        SufficientStatistics,
+        Scaling,
+        ClusterSuggestion,
+        Confidence,
+        Typical,
+        Spread,
+        OutlierScale,
+    )
     _required_attributes = (
         "path_",
         "redundancy_",
@@ -255,9 +265,7 @@ class KModes(
         "modes_",
         "mode_bandwidths_",
         "rows_averaged_",
-        "outlier_scores_",
-        "_spread",
-        "_outlier_scale",
+        "_confidence",
         "_statistics",
         "_mode_statistics",
         "_n_features_out",
@@ -388,25 +396,31 @@ class KModes(
         problem, dataset, labelled = record.problem, record.problem.dataset, record.labelled
         assert labelled is not None
         centers, modes = attributes["cluster_centers_"], attributes["path_"][-1]
-        lazy = not dataset.stores_labels
-        if problem.pool is None:  # the rows are a later batch
-            found = Confidence(self._spread, self._outlier_scale)
-        else:
-            found = problem.measure_confidence(labelled.centers)
-        attributes |= {"_spread": found.spread, "_outlier_scale": found.scale}
-        if lazy:
-            labels = self._map_chunks(problem.X, "predict", attributes)
-            scores = self._map_chunks(problem.X, "score_outliers", attributes)
-        else:
+        memory: Any = dataset if dataset.stores_labels else None
+        confidence: Any = UnmeasuredConfidence(
+            X=memory and memory.X,
+            pool=problem.pool,
+            count_per_weight=problem.count_per_weight,
+            centers=labelled.centers,
+            rescaling=problem.rescaling,
+            n_threads=problem.n_threads,
+            known=self._confidence.typical if problem.pool is None else None,  # a later batch
+        )
+        if dataset.stores_labels:
             labels = dataset.labels()
-            scores = problem.outlier_scores(labelled.centers, found.scale)
+        else:
+            needed = {name: attributes[name] for name in NEEDED_FOR_ROWS}
+            labels = self._map_chunks(problem.X, "predict", needed)
+            needed["_confidence"] = Confidence(confidence.typical)
+            scores = self._map_chunks(problem.X, "score_outliers", needed)
+            confidence = Confidence(confidence.typical, scores)
         last, separate = record.states[-1], record.n_labelled < len(record.states)
         return attributes | {
             "modes_": modes.centers.copy(),
             "mode_bandwidths_": modes.cluster_bandwidths.copy(),
             "rows_averaged_": modes.rows_averaged.copy(),
             "labels_": labels,
-            "outlier_scores_": scores,
+            "_confidence": confidence,
             "objective_": labelled.objective,
             "redundancy_": density_ratios(dataset, labelled, problem.options.kernel),
             "n_steps_": 1,

@@ -15,7 +15,6 @@ from modeclust._sklearn import (
     Interval,
     Options,
     StrOptions,
-    available_if,
     fit_context,
     with_callbacks,
 )
@@ -32,7 +31,7 @@ from modeclust.estimators.parameters import (
     N_CLUSTERS,
     ROWS_PER_MODE,
     BandwidthRule,
-    columns_are_clusters,
+    of_clusters,
 )
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
@@ -360,7 +359,7 @@ class LaplacianKModes(
         self._fit_path(X, y, sample_weight)
         return self
 
-    @available_if(columns_are_clusters)
+    @of_clusters
     def predict_proba(self, X: Any) -> Doubles:
         """Return the share of each row in each cluster.
 

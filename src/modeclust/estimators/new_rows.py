@@ -24,7 +24,7 @@ from modeclust.data.validation import (
 from modeclust.kernels import KERNELS
 from modeclust.solvers.kmodes import Centers, assign, inverse_square
 
-NEEDED_FOR_ROWS = ("cluster_centers_", "_fitted_with", "_spread", "_outlier_scale")
+NEEDED_FOR_ROWS = ("cluster_centers_", "_fitted_with")
 
 
 class NewRowsMixin(TransformerMixin):
@@ -146,7 +146,10 @@ class NewRowsMixin(TransformerMixin):
         return {name: value for name, value in vars(self).items() if name in NEEDED_FOR_ROWS}
 
     def _map_chunks(self, array: Any, method: str, attributes: dict[str, Any]) -> Any:
-        """Return the results of a method for the chunks of a Dask array, as a lazy array."""
+        """Return the results of a method for the chunks of a Dask array, as a lazy array.
+
+        `attributes` are the fitted attributes that the method needs.
+        """
         model = clone(self).set_params(n_jobs=1).set_output(transform="default")
         vars(model).update(attributes, n_features_in_=self.n_features_in_)
         n_clusters = len(attributes["cluster_centers_"])

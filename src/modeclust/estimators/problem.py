@@ -12,9 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeclust._sklearn import is_array_like
 from modeclust.data.dataset import Dataset
-from modeclust.data.memory import MemoryDataset, open_dataset, thread_count
+from modeclust.data.memory import open_dataset, thread_count
 from modeclust.data.mode_pass import ModePass, to_unit_length
-from modeclust.data.reading import Doubles
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.data.validation import (
@@ -31,12 +30,6 @@ from modeclust.exceptions import (
     _warn_user,
 )
 from modeclust.path import Path
-from modeclust.solvers.confidence import (
-    Confidence,
-    OutlierScale,
-    measure_confidence,
-    outlier_scores,
-)
 from modeclust.solvers.kmeans import distinct_rows, draw_seeds
 from modeclust.solvers.kmodes import (
     SMALLEST_BANDWIDTH,
@@ -136,21 +129,6 @@ class Problem:
     def count_per_weight(self) -> float:
         """How many rows a sample weight of 1 stands for: 1 if all weights are integers."""
         return self.dataset.n_counted / self.dataset.total_weight
-
-    def measure_confidence(self, centers: Centers) -> Confidence:
-        """Return what is typical of the clusters of these centers, in the user's units."""
-        assert self.pool is not None
-        found = measure_confidence(self.pool, centers, self.count_per_weight, self.n_threads)
-        return Confidence(
-            found.spread.in_units(self.rescaling.scale), found.scale.to_original(self.rescaling)
-        )
-
-    def outlier_scores(self, centers: Centers, scale: OutlierScale) -> Doubles:
-        """Return the outlier scores of the rows, which must be in memory."""
-        assert isinstance(self.dataset, MemoryDataset)
-        X, n_threads = self.dataset.X, self.n_threads
-        rows = MemoryDataset(X, n_clusters=len(centers), n_threads=n_threads)
-        return outlier_scores(rows, centers, scale.to_internal(self.rescaling))
 
     def statistics(self, state: State) -> SufficientStatistics:
         """Return the sufficient statistics of the rows at `state`, in the user's units."""

@@ -55,6 +55,16 @@ class SavingMixin:
         """
         write_model(path, self)
 
+    def _state(self) -> dict[str, Any]:
+        """Return the parameters and attributes to save."""
+        model: Any = self
+        parameters = model.get_params(deep=False)
+        return {
+            name: value.compute() if is_dask(value) else value
+            for name, value in vars(model).items()
+            if name in parameters or _is_saved(name)
+        }
+
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         """Yield names of loaded attributes, whether each is right, and what it must be.
 
@@ -154,13 +164,7 @@ def write_model(path: StrPath, model: Any, notes: dict[str, Any] | None = None) 
             f"model must be one of {', '.join(MODULES)} to be saved, got a {name}, which `load` "
             "does not know."
         )
-    parameters = model.get_params(deep=False)
-    state = {
-        name: value.compute() if is_dask(value) else value
-        for name, value in vars(model).items()
-        if name in parameters or _is_saved(name)
-    }
-    document = Document(__version__, name, state, notes or {})
+    document = Document(__version__, name, model._state(), notes or {})
     write_document(path, document, model._saved_types)
 
 

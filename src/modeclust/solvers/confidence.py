@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -158,16 +158,17 @@ class OutlierScale:
         return np.log(np.clip(gaps, MIN_RATIO, MAX_RATIO))
 
 
-class Confidence(NamedTuple):
-    """What tells how sure labels are, and which rows are outliers."""
+@dataclass(frozen=True)
+class Typical:
+    """What is typical of the rows of a fit."""
 
     spread: Spread
     scale: OutlierScale
 
 
-def measure_confidence(
+def measure_typical(
     sample: Sample, centers: Centers, count_per_weight: float, n_threads: int
-) -> Confidence:
+) -> Typical:
     """Return the spread and the outlier scale of a sample of distinct rows, in internal units."""
     n_clusters, n_features = centers.shape
     X, counts = sample.rows(), sample.weight * count_per_weight
@@ -200,7 +201,7 @@ def measure_confidence(
     gap = _shrunk(gaps, labels, counts, own)
     above = _shrunk(gaps - gap[labels], labels, counts, own, ONE_DEVIATION)
     gap_deviation = np.where(above > 0, above, DEFAULT_DEVIATION)
-    return Confidence(spread, replace(scale, gap=gap, gap_deviation=gap_deviation))
+    return Typical(spread, replace(scale, gap=gap, gap_deviation=gap_deviation))
 
 
 def outlier_scores(dataset: MemoryDataset, centers: Centers, scale: OutlierScale) -> Doubles:
