@@ -51,6 +51,7 @@ def inherited():
         if inspect.isclass(owner) and issubclass(owner, BaseEstimator):
             for method in set(dir(owner)) - set(dir(BaseEstimator)):
                 is_own = f"{name}.{method}" in PUBLIC
+                is_own |= isinstance(inspect.getattr_static(owner, method), property)
                 if not (is_own or method.startswith("_") or method.endswith("_request")):
                     yield f"{name}.{method}", getattr(owner, method)
 

@@ -27,6 +27,7 @@ from sklearn.exceptions import NotFittedError
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
+from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import Neighborhood
@@ -34,6 +35,7 @@ from modeclust.mode_tree import TreeLevel
 from modeclust.plotting import ClusterCountDisplay, ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.plotting.mode_panels import Cluster
 from modeclust.reporting.page import Report
+from modeclust.solvers.confidence import OutlierScale, Spread, Typical
 from modeclust.solvers.streaming import SufficientStatistics
 
 X = np.arange(20.0).reshape(10, 2) ** 2
@@ -53,6 +55,7 @@ def path():
         inertias=np.array([1.0, 1.0, 1.0]),
         counts=np.stack([np.bincount(LABELS)] * 3),
         n_iter=np.ones(3, dtype=np.int64),
+        rows_averaged=np.full((3, 3), 30.0),
         labels=np.stack([LABELS] * 3),
     )
 
@@ -84,6 +87,11 @@ def tree():
     return ModeTree((level,), np.arange(10))
 
 
+def outlier_scale():
+    ones, large = np.ones(3), np.zeros(3, dtype=bool)
+    return OutlierScale(ones, ones, ones, ones, large, X, LABELS.astype(np.int32))
+
+
 def fitted(model):
     model.n_features_in_ = 2
     model.cluster_centers_ = CENTERS
@@ -93,16 +101,19 @@ def fitted(model):
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
         model._kernel_density = KernelDensity(X, None, None)
+        model._spread = Spread(1.0, 2.0)
         return model
     model.path_ = path()
     model.n_clusters_, model.cluster_suggestion_ = 3, None
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
-        model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
+        model.redundancy_ = sparse.csr_array([[0, 0.95, 0.1], [0.95, 0, 0.1], [0.1, 0.1, 0]])
         model._statistics = SufficientStatistics(
             CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
         )
         model._mode_statistics = None
+        typical = Typical(Spread(1.0, 2.0), outlier_scale())
+        model._confidence = Confidence(typical, np.zeros(len(LABELS)))
         model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
         model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
@@ -161,6 +172,8 @@ CALLS: dict[str, Any] = {
     "KModes.fit": of(lambda: KModes(3, bandwidth=1.0), "fit", X=X),
     "KModes.partial_fit": of(_kmodes, "partial_fit", X=X),
     "KModes.predict": of(_kmodes, "predict"),
+    "KModes.predict_proba": of(_kmodes, "predict_proba"),
+    "KModes.score_outliers": of(_kmodes, "score_outliers"),
     "KModes.transform": of(_kmodes, "transform"),
     "KModes.score": of(_kmodes, "score", X=X),
     "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
@@ -172,11 +185,13 @@ CALLS: dict[str, Any] = {
     "LaplacianKModes.fit": of(lambda: LaplacianKModes(3, bandwidth=1.0, n_neighbors=1), "fit", X=X),
     "LaplacianKModes.predict": of(_laplacian, "predict"),
     "LaplacianKModes.predict_proba": of(_laplacian, "predict_proba"),
+    "LaplacianKModes.stability": of(_laplacian, "stability", X=X),
     "LaplacianKModes.report": of(_laplacian, "report", X=X),
     "LaplacianKModes.save": of(_laplacian, "save"),
     "MeanShift": made(MeanShift, bandwidth=1.0),
     "MeanShift.fit": of(lambda: MeanShift(1.0), "fit", X=X),
     "MeanShift.predict": of(_mean_shift, "predict", X=X),
+    "MeanShift.predict_proba": of(_mean_shift, "predict_proba"),
     "MeanShift.save": of(_mean_shift, "save"),
     "kmodes_path": lambda **given: modeclust.kmodes_path(
         **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
@@ -304,8 +319,7 @@ START_BANDWIDTH = [
     bad(0.5, "start_bandwidth must be finite and greater than the target bandwidth, 1, got 0.5"),
 ]
 THRESHOLD = [
-    bad(value, "threshold must be a number between 0 and 1, got GOT")
-    for value in (-0.1, 1.1, np.nan, "most", None)
+    bad(value, "threshold must be a number >= 0, got GOT") for value in (-0.1, np.nan, "most", None)
 ]
 BANDWIDTHS_OF_A_PATH = [
     *by_rule("bandwidths", 1.0, None, "knn"),
@@ -464,6 +478,16 @@ def nearly_symmetric():
 
 
 ROWS_PER_MODE = by_rule("rows_per_mode", 0.5, 0, -3, np.nan, "few", None)
+STABILITY = {
+    "X": KNOWN,
+    "n_resamples": [
+        bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
+    ],
+    "random_state": [
+        bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
+    ],
+    "sample_weight": WEIGHTS,
+}
 REPORT = {
     "X": KNOWN,
     "y": [
@@ -507,6 +531,8 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
     "KModes.predict": {"X": NEW},
+    "KModes.predict_proba": {"X": NEW},
+    "KModes.score_outliers": {"X": NEW},
     "KModes.transform": {"X": NEW},
     "KModes.score": {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
@@ -520,17 +546,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
-    "KModes.stability": {
-        "X": KNOWN,
-        "n_resamples": [
-            bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
-        ],
-        "random_state": [
-            bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
-        ],
-        "sample_weight": WEIGHTS,
-        "sample_scale": SCALES,
-    },
+    "KModes.stability": {**STABILITY, "sample_scale": SCALES},
     "KModes.report": {**REPORT, "sample_scale": SCALES},
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
@@ -575,6 +591,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "LaplacianKModes.predict": {"X": NEW},
     "LaplacianKModes.predict_proba": {"X": NEW},
+    "LaplacianKModes.stability": STABILITY,
     "LaplacianKModes.report": {
         **REPORT,
         "sample_scale": [bad(np.ones(10), "sample_scale must be None: LaplacianKModes has no")],
@@ -601,6 +618,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "MeanShift.fit": {
         "X": TO_FIT, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
+    "MeanShift.predict_proba": {"X": NEW},
     "MeanShift.predict": {
         "X": NEW,
         "method": [bad(v, "method must be 'basin' or 'nearest', got GOT") for v in ("far", None)],

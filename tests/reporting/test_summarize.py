@@ -88,10 +88,12 @@ def test_redundant_pairs_are_those_of_the_model(blobs):
     X, _, _ = blobs
     model = KModes(5, random_state=0).fit(X)
     summary = summarize(model, X)["redundant"]
-    pairs = model.redundant_clusters(summary["threshold"])
+    pairs = model.redundant_clusters()
     assert len(pairs) > 0
     assert [tuple(pair["clusters"]) for pair in summary["pairs"]] == pairs
-    assert all(pair["ratio"] > 0.9 for pair in summary["pairs"])
+    assert summary["threshold"] == min(pair["ratio"] for pair in summary["pairs"])
+    wide = KModes(5, bandwidth=1e3, random_state=0).fit(X)
+    assert summarize(wide, X)["redundant"] is None
 
 
 def test_bandwidths_are_omitted_if_there_are_too_many_numbers(blobs, monkeypatch):

@@ -137,6 +137,7 @@ def explore(
     epilog=_examples(
         "modeclust predict iris.modes new.csv -o labels.csv",
         "modeclust predict model.npz new.parquet -o labels.parquet --force",
+        "modeclust predict iris.modes new.csv -o labels.csv --proba --outliers",
     )
 )
 def predict(
@@ -149,6 +150,8 @@ def predict(
     header: opts.Header = None,
     separator: opts.Separator = None,
     decimal_comma: opts.DecimalComma = False,
+    proba: opts.Proba = False,
+    outliers: opts.Outliers = False,
     force: opts.Force = False,
     as_json: opts.AsJson = False,
 ) -> None:
@@ -158,9 +161,9 @@ def predict(
     from modeclust.cli.readers.csv_files import CsvFormat
     from modeclust.cli.readers.options import ReadOptions
     from modeclust.cli.saved_model import open_model, predict_labels
-    from modeclust.cli.writers import check_id_column
+    from modeclust.cli.writers import check_columns
 
-    check_id_column(output, id_column)
+    check_columns(output, id_column=id_column, proba=proba, outliers=outliers)
     check_file(output, force=force)
     options = ReadOptions(
         id_column=id_column,
@@ -168,7 +171,9 @@ def predict(
         stream=stream,
         csv_format=CsvFormat(header, separator, decimal_comma),
     )
-    counts = predict_labels(open_model(model), data, output, options)
+    methods = {"proba": "predict_proba"} if proba else {}
+    methods |= {"outlier_score": "score_outliers"} if outliers else {}
+    counts = predict_labels(open_model(model), data, output, options, methods)
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(counts), "counts": counts})
     else:
@@ -225,10 +230,10 @@ def _fit_to_folder(
     options: FitOptions, folder: Path, *, force: bool, as_json: bool = False
 ) -> None:
     from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
-    from modeclust.cli.writers import check_id_column
+    from modeclust.cli.writers import check_columns
 
     check_folder(folder, force=force)
-    check_id_column(labels_name(options.ending), options.id_column)
+    check_columns(labels_name(options.ending), id_column=options.id_column)
     fitted, results = _fit(options)
     with swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, options.ending)

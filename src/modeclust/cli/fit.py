@@ -26,6 +26,7 @@ from modeclust.datasets import load_dataset
 from modeclust.estimators.scaling import Scaling
 from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
+from modeclust.solvers.redundancy import SIGNIFICANT, Redundant, redundant_pairs
 
 MAX_VALUES_TO_COMPARE = 2**20
 MAX_SCALE_RATIO = 100
@@ -187,6 +188,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         for cluster, (name, share) in zip(clusters, fit.common_classes, strict=True):
             cluster.update({"class": name, "share": share})
     is_kmeans = math.isinf(model.bandwidth_)
+    redundant = find_redundant(model)
     return {
         "data": table.title,
         "n_rows": int(table.X.shape[0]),
@@ -205,7 +207,8 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "n_iter": model.n_iter_,
         "standardized": fit.scaling is not None,
         "clusters": clusters,
-        "redundant": redundant_pairs(model),
+        "redundant": None if redundant is None else [list(pair) for pair in redundant.pairs],
+        "too_wide_for_redundancy": redundant is not None and redundant.is_too_wide,
         "notices": list(table.notices),
         "warnings": fit.warnings,
     }
@@ -224,11 +227,11 @@ def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] 
     }
 
 
-def redundant_pairs(model: Model) -> list[list[int]] | None:
+def find_redundant(model: Model) -> Redundant | None:
     """Return the redundant pairs of clusters; None if the model does not compare clusters."""
-    if not hasattr(model, "redundant_clusters"):
+    if not hasattr(model, "dip_significance_"):
         return None
-    return [] if math.isinf(model.bandwidth_) else [list(p) for p in model.redundant_clusters()]
+    return redundant_pairs(model.dip_significance_, SIGNIFICANT)
 
 
 def most_common_classes(model: Model, classes: Any) -> list[tuple[str | None, float | None]]:

@@ -333,6 +333,20 @@ NewData = Annotated[
         help="Data in any format that fit reads, with all columns that the model was fitted on.",
     ),
 ]
+Proba = Annotated[
+    bool,
+    output_option(
+        "--proba", help="Write the share of each cluster in each row too: proba_0, proba_1, ..."
+    ),
+]
+Outliers = Annotated[
+    bool,
+    output_option(
+        "--outliers",
+        help="Write outlier_score too: how unusual a row is in its cluster. Above 3, a row may be "
+        "an outlier.",
+    ),
+]
 Force = Annotated[bool, output_option("--force", help="Replace existing output of this command.")]
 AsJson = Annotated[bool, output_option("--json", help="Print the results as one JSON object.")]
 NoOpen = Annotated[bool, output_option("--no-open", help="Do not open the page in the browser.")]

@@ -45,21 +45,34 @@ def _is_list_or_none(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(item, kind) for item in value)
 
 
-def predict_labels(saved: Saved, data: str, output: Path, options: ReadOptions) -> list[int]:
+def predict_labels(
+    saved: Saved, data: str, output: Path, options: ReadOptions, methods: dict[str, str]
+) -> list[int]:
     """Write the label of each row, and return the number of rows in each cluster.
 
-    The features are the columns that the model was fitted on, whatever `options` say.
+    `methods` are other methods of the model whose results are written, by the names of their
+    columns. The features are the columns that the model was fitted on, whatever `options` say.
     """
+    if "score_outliers" in methods.values() and not isinstance(saved.model, KModes):
+        raise ValueError(
+            f"--outliers needs a KModes, got a {type(saved.model).__name__}, which has no outlier "
+            "scores; leave the option out."
+        )
     table = read_data(data, replace(options, columns=columns_of(saved)))
     model = copy(saved.model)
     X = model.scaling_.transform(table.X) if hasattr(model, "scaling_") else table.X
     if hasattr(model, "feature_names_in_"):
         del model.feature_names_in_  # the columns were selected by name, and X has no names
+    others = {name: _of_rows(model, method, X) for name, method in methods.items()}
+    labels = _of_rows(model, "predict", X)
+    return write_labels(output, labels, len(model.cluster_centers_), table.ids, others)
+
+
+def _of_rows(model: Any, method: str, X: Any) -> Any:
+    """Return the results of a method for the rows, which may be streamed."""
     if is_dask(X) and not isinstance(model, KModes):  # others need the rows in memory
-        labels = np.concatenate([model.predict(rows) for (rows,) in iterate_blocks(X)])
-    else:
-        labels = model.predict(X)
-    return write_labels(output, labels, len(model.cluster_centers_), table.ids)
+        return np.concatenate([getattr(model, method)(rows) for (rows,) in iterate_blocks(X)])
+    return getattr(model, method)(X)
 
 
 def columns_of(saved: Saved) -> list[str] | None:

@@ -22,13 +22,12 @@ from modeclust.plotting.exemplars import Indices, Labels, lengths, sample_by_clu
 from modeclust.reporting.charts import N_DENSITY_POINTS, summarize_histogram, summarize_map
 from modeclust.reporting.data import ReportData, sample_rows
 from modeclust.reporting.patterns import N_MODE_TERMS, finite_or_none, summarize_patterns
-from modeclust.solvers.redundancy import redundant_pairs
+from modeclust.solvers.redundancy import SIGNIFICANT, redundant_pairs
 
 # With more numbers than this in the modes along the path, some bandwidths are left out.
 MAX_CENTER_NUMBERS = 1_000_000
 # With more rows than this, the summary has the labels of the rows on the map only.
 MAX_LABELLED_ROWS = 200_000
-REDUNDANCY_THRESHOLD = 0.9
 
 
 def summarize(
@@ -179,12 +178,18 @@ def _labels(labels: Labels, shown: Indices, *, are_all: bool) -> dict[str, Any]:
 
 
 def _redundant(model: Any) -> dict[str, Any] | None:
-    """Return the redundant pairs of clusters; None if the model does not compare clusters."""
+    """Return the redundant pairs of clusters; None if the model cannot tell which ones are."""
     if not hasattr(model, "redundancy_"):
         return None
     ratios = model.redundancy_
-    pairs = redundant_pairs(ratios, REDUNDANCY_THRESHOLD)
+    pairs, is_too_wide = redundant_pairs(model.dip_significance_, SIGNIFICANT)
+    if is_too_wide:
+        return None
+    shares = [float(ratios[i, j]) for i, j in pairs]
     return {
-        "threshold": REDUNDANCY_THRESHOLD,
-        "pairs": [{"clusters": [i, j], "ratio": float(ratios[i, j])} for i, j in pairs],
+        "threshold": min(shares, default=1.0),  # no dip between redundant clusters is deeper
+        "pairs": [
+            {"clusters": [i, j], "ratio": share}
+            for (i, j), share in zip(pairs, shares, strict=True)
+        ],
     }
