@@ -26,6 +26,7 @@ LAYERS = [
 # The imports that point up, when a method is called: `KModes.report` and `ClusterSuggestion.plot`.
 UPWARD = {
     ("modeclust.estimators.reporting", "modeclust.reporting.page"),
+    ("modeclust.estimators.reporting", "modeclust.reporting.report"),
     ("modeclust.cluster_suggestion", "modeclust.plotting.cluster_count_display"),
 }
 OPTIONAL = {

@@ -1,178 +1,276 @@
-"""The data of a report: the rows of the fit, or a sample of them if they are on Dask."""
+"""The clustering that a report shows, and the rows that it clustered."""
 
-import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.data.dask.chunks import as_array
 from modeclust.data.reading import Doubles, is_dask, is_sparse
-from modeclust.data.validation import check_scales, check_weights
-from modeclust.estimators.same_rows import check_same_rows
+from modeclust.data.validation import check_rows, check_scales, check_weights
+from modeclust.estimators.cluster_modes import check_labels, cluster_modes
+from modeclust.path import Path
 from modeclust.plotting.clustering import (
     Clustering,
-    check_classes,
-    check_image_shape,
+    adaptive_scales,
     fit_parameter,
-    path_of,
+    is_soft,
+    known_steps,
+    labels_along,
 )
-from modeclust.plotting.exemplars import Indices, Labels, sample_by_cluster
+from modeclust.plotting.exemplars import Labels, own_distances
+from modeclust.reporting.columns import as_frame
+from modeclust.reporting.sample import RowSample, sample_rows
+from modeclust.reporting.typical import Weights, kernel_weights
 
-# With more features than this, only the largest are shown, except for images.
-MAX_FEATURES = 1024
-# Size of the sample of a Dask collection: rows, and numbers in them.
-MAX_SAMPLE_ROWS, MAX_SAMPLE_NUMBERS = 20_000, 2**24
+ASK_FOR_X = "if data is not what was clustered, pass that as X."
 
 
-class ReportData(NamedTuple):
-    """The checked data of a report."""
+@dataclass(frozen=True)
+class Source:
+    """A clustering with its rows: all of them, or a sample of a Dask collection."""
 
-    X: Any
-    classes: Labels | None  # (N,), indices into class_names
-    class_names: list[str] | None
-    feature_names: list[str] | None
-    image_shape: list[int] | None
-    n_clusters: int
+    model: Any  # None if labels were given
+    given: Any  # the rows that were clustered, as the user has them
+    X: Any  # of length 1 with the metric "cosine"
+    path: Path  # one point, if the model has no path
+    labels: Labels  # (S, N), -1 for noise
     weight: Doubles | None
     scale: Doubles | None
+    kernel: str
+    names: list[Any]  # the label of each cluster, as the user has it
+    counts: list[int]  # rows of each cluster, among all rows
+    n_rows: int  # among all rows
+    sample: RowSample | None = None
+    n_unknown: int = 0  # points of the path that are left out because their labels are not stored
 
-    @classmethod
-    def of(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        image_shape: Sequence[int] | None = None,
-        feature_names: Sequence[str] | None = None,
-        sample_weight: Any = None,
-        sample_scale: Any = None,
-    ) -> "ReportData":
-        """Check the arguments of a report against the model."""
-        path_of(model)
-        if sample_scale is not None and not hasattr(model, "adaptive"):
-            raise ValueError(
-                f"sample_scale must be None: {type(model).__name__} has no local scales."
-            )
-        clustering = Clustering.of(model, X, feature_names=feature_names)
-        X = clustering.X
-        class_names = classes = None
-        if y is not None:
-            values, classes = np.unique(check_classes(y, X.shape[0]), return_inverse=True)
-            class_names = [str(value) for value in values]
-        names, shape = clustering.feature_names, check_image_shape(image_shape, X.shape[1])
-        return cls(
-            X,
-            classes,
-            class_names,
-            None if names is None else list(names),
-            None if shape is None else list(shape),
-            len(clustering.centers),
-            check_weights(sample_weight, X),
-            check_scales(sample_scale, X, adaptive=fit_parameter(model, "adaptive")),
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.names)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the clustering has a path."""
+        return hasattr(self.model, "path_")
+
+    @property
+    def modes(self) -> Doubles:
+        """The modes, of shape (n_clusters, n_features)."""
+        return np.asarray(self.path.centers[-1], dtype=np.float64)
+
+    def number(self, row: int) -> int:
+        """Return the number of a row among all rows."""
+        return int(row if self.sample is None else self.sample.indices[row])
+
+    def distances(self, step: int) -> Doubles:
+        """Return the distance of each row to the mode of its cluster at a point of the path."""
+        return own_distances(self.X, np.maximum(self.labels[step], 0), self.path.centers[step])
+
+    def weights(self, step: int) -> Weights:
+        """Return the weights of the rows in the modes at a point of the path."""
+        values = kernel_weights(
+            self.kernel,
+            self.distances(step),
+            self.labels[step],
+            self.path.cluster_bandwidths[step],
+            self.weight,
+            self.scale,
+        )
+        return Weights.of(self.labels[step], values, self.n_clusters)
+
+    def with_steps(self, steps: Any) -> "Source":
+        """Return the source at some points of its path."""
+        changed: dict[str, Any] = {
+            **vars(self),
+            "path": self.path._take(steps),
+            "labels": self.labels[steps],
+        }
+        return Source(**changed)
+
+
+def split_pipeline(clustering: Any, data: Any, X: Any) -> tuple[Any, Any]:
+    """Return the clustering at the end of a pipeline, and what its other steps make of the data.
+
+    Anything else than a pipeline is returned as it is.
+    """
+    if not isinstance(clustering, Pipeline):
+        return clustering, X
+    if X is not None:
+        raise ValueError("X must be None for a pipeline, which computes it from data.")
+    check_is_fitted(clustering)
+    if len(clustering.steps) == 1:
+        return clustering[-1], None
+    return clustering[-1], clustering[:-1].transform(data)
+
+
+def find_features(model: Any, data: Any) -> Any:
+    """Return the columns of a frame that a model was fitted on, if it knows their names."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or is_dask(data) or (frame := as_frame(data)) is None:
+        return data
+    wanted = [str(name) for name in names]
+    if not set(wanted) <= set(frame.columns) or wanted == frame.columns:
+        return data
+    return frame.select(wanted).to_native()
+
+
+def open_source(
+    clustering: Any, data: Any, X: Any, sample_weight: Any = None, sample_scale: Any = None
+) -> Source:
+    """Check a clustering and the rows that it clustered, and return both.
+
+    Without `X`, `data` are these rows.
+    """
+    is_model = hasattr(clustering, "get_params")
+    if is_model:
+        check_is_fitted(clustering)
+        _check_is_ours(clustering)
+    rows = X
+    if X is None:
+        rows = find_features(clustering, data) if is_model else data
+    read = _read_model if is_model else _read_labels
+    try:
+        return read(clustering, rows, sample_weight, sample_scale)
+    except ValueError as error:
+        if X is None and str(error).startswith("X "):
+            raise ValueError(f"{error} {ASK_FOR_X.capitalize()}") from error
+        raise
+
+
+def _check_is_ours(model: Any) -> None:
+    if not (hasattr(model, "labels_") and hasattr(model, "_fitted_with")):
+        raise ValueError(
+            "clustering must be a fitted KModes, LaplacianKModes or MeanShift, a pipeline that "
+            f"ends in one, or labels, got a {type(model).__name__}; pass its labels_ for any other."
         )
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.X.shape[0])
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.X.shape[1])
+def _read_model(model: Any, X: Any, sample_weight: Any, sample_scale: Any) -> Source:
+    sample, whole, given = None, model, X
+    if is_dask(X):
+        sample = sample_rows(model, X)
+        model, X = sample.model, sample.X
+        sample_weight, sample_scale = sample.take(sample_weight), sample.take(sample_scale)
+    if sample_scale is not None and not hasattr(model, "adaptive"):
+        raise ValueError(f"sample_scale must be None: {type(model).__name__} has no local scales.")
+    clustering = Clustering.of(model, X)
+    X = clustering.X
+    weight = check_weights(sample_weight, X)
+    scale = check_scales(sample_scale, X, adaptive=fit_parameter(model, "adaptive"))
+    if scale is None:
+        scale = adaptive_scales(model, X, weight)
+    n_unknown = 0
+    if hasattr(model, "path_"):
+        known = known_steps(model, model.path_)
+        n_unknown = len(model.path_) - len(known)
+        path = model.path_._take(known)
+        labels = labels_along(model, X, path)
+    else:
+        path = _one_point(clustering.centers, model.bandwidth_, model.labels_)
+        labels = np.asarray(model.labels_)[None]
+    n_clusters = len(clustering.centers)
+    return Source(
+        model,
+        given,
+        X,
+        path,
+        labels,
+        weight,
+        scale,
+        fit_parameter(model, "kernel"),
+        list(range(n_clusters)),
+        np.bincount(np.asarray(whole.labels_), minlength=n_clusters).tolist(),
+        len(whole.labels_),
+        sample,
+        n_unknown,
+    )
 
-    @property
-    def pattern(self) -> str:
-        """How a mode is shown: "image", "profile", "terms" (its largest features) or "values"."""
-        if self.image_shape is not None:
-            return "image"
-        if is_sparse(self.X) or self.n_features > MAX_FEATURES:
-            return "terms"
-        return "profile" if self.n_features > 2 else "values"
 
-    def dense(self, rows: Indices) -> Doubles:
-        """Return some rows as a dense array."""
-        chosen = self.X[rows]
-        return np.asarray(chosen.toarray() if is_sparse(chosen) else chosen, dtype=np.float64)
-
-
-class RowSample(NamedTuple):
-    """A sample of the rows of a Dask collection, and a copy of the model with their labels."""
-
-    model: Any
-    X: Any
-    indices: Indices  # row numbers, ascending
-    n_rows: int  # number of all rows
-    feature_names: Any  # None if the model has none
-
-    @property
-    def is_all(self) -> bool:
-        """Whether the sample has all rows."""
-        return len(self.indices) == self.n_rows
-
-    def take(self, values: Any) -> Any:
-        """Return the values of the rows of the sample, from one value for each of all rows."""
-        if values is None:
-            return None
-        if hasattr(values, "to_dask_array"):
-            values = values.to_dask_array().compute_chunk_sizes()
-        elif not is_dask(values):
-            values = np.asarray(values)
-        if values.shape[:1] != (self.n_rows,):
-            raise ValueError(
-                f"expected one value for each of the {self.n_rows} rows of X, got {values.shape}."
-            )
-        return np.asarray(values[self.indices])
-
-    def extend_to_all_rows(self, summary: dict[str, Any], labels: Labels) -> dict[str, Any]:
-        """Change a summary of the sample into one of all rows, and return it.
-
-        Row numbers become those among all rows, and counts are scaled to all rows. `labels` are
-        those of the sample along the path.
-        """
-        if self.is_all:
-            return summary
-        row_numbers = self.indices.tolist()
-        top_classes = summary.get("top_classes", [[]] * len(labels))
-        for own, step, tops in zip(labels, summary["steps"], top_classes, strict=True):
-            step["n_changed"] = round(step["n_changed"] * self.n_rows / len(row_numbers))
-            sizes = np.bincount(own, minlength=len(step["counts"])).tolist()
-            for top, size, count in zip(tops, sizes, step["counts"], strict=bool(tops)):
-                if top is not None:
-                    top[1] = round(top[1] * count / size)
-        summary["exemplars"] = [
-            [[row_numbers[r] for r in rows] for rows in step] for step in summary["exemplars"]
-        ]
-        summary["exemplar_rows"] = [row_numbers[r] for r in summary["exemplar_rows"]]
-        for part in (summary["map"], summary["labels"]):
-            part["rows"] = [row_numbers[r] for r in part["rows"]]
-        summary["n_rows"] = self.n_rows
-        summary["is_sample"] = True
-        summary["notes"].append(
-            f"This page shows a sample of {len(row_numbers):,} of the {self.n_rows:,} rows. "
-            "Cluster sizes, modes, rows averaged and objectives are computed from all rows; "
-            "nearest rows, mean distances, classes and changed labels from the sample."
+def _read_labels(labels: Any, X: Any, sample_weight: Any, sample_scale: Any) -> Source:
+    if is_dask(X):
+        raise ValueError(
+            "X must be in memory for labels, got a Dask collection; pass X.compute(), or a KModes "
+            "that was fitted on it."
         )
-        return summary
+    rows = check_rows(X)
+    codes, names = check_labels(labels, rows.shape[0])
+    found = cluster_modes(
+        rows, labels, sample_weight=sample_weight, sample_scale=sample_scale, random_state=0
+    )
+    # Noise, and clusters without weight, have no mode.
+    numbers = {name: number for number, name in enumerate(found.labels.tolist())}
+    position = np.array([numbers.get(name, -1) for name in names.tolist()])
+    codes = np.where(codes < 0, -1, position[codes])
+    path = _one_point(found.modes, found.bandwidths, codes, found.rows_averaged)
+    return Source(
+        None,
+        X,
+        rows if is_sparse(rows) else np.asarray(rows),
+        path,
+        codes[None],
+        check_weights(sample_weight, rows),
+        check_scales(sample_scale, rows),
+        "gaussian",
+        found.labels.tolist(),
+        np.bincount(codes[codes >= 0], minlength=len(found.labels)).tolist(),
+        rows.shape[0],
+    )
 
 
-def sample_rows(model: Any, X: Any) -> RowSample:
-    """Return a sample of the Dask collection that a model was fitted on."""
-    check_is_fitted(model)
-    array = as_array(X, estimator=model, reset=False)
-    check_same_rows(model, array)
-    n_rows, n_features = array.shape
-    labels = np.asarray(model.labels_)
-    size = min(MAX_SAMPLE_ROWS, MAX_SAMPLE_NUMBERS // n_features)
-    indices = sample_by_cluster(labels, len(model.cluster_centers_), size)
-    indices = np.union1d(indices, model.exemplar_indices_[model.exemplar_indices_ >= 0])
-    sample_model = copy.copy(model)
-    sample_model.labels_ = labels[indices]
-    # The sample is an array without names, and scikit-learn would warn about that.
-    feature_names = vars(sample_model).pop("feature_names_in_", None)
-    sample = array[indices].compute()
-    check_same_rows(sample_model, sample, indices)
-    return RowSample(sample_model, sample, indices, n_rows, feature_names)
+def _one_point(centers: Any, bandwidths: Any, labels: Labels, averaged: Any = None) -> Path:
+    """Return modes as a path of one point."""
+    n_clusters = len(centers)
+    own = np.broadcast_to(np.asarray(bandwidths, dtype=np.float64), n_clusters)
+    finite = np.sort(own[np.isfinite(own)])
+    return Path(
+        np.array([finite[len(finite) // 2] if len(finite) else np.inf]),
+        np.asarray(centers, dtype=np.float64)[None],
+        np.array([np.nan]),
+        np.array([np.nan]),
+        np.bincount(labels[labels >= 0], minlength=n_clusters)[None],
+        np.array([0]),
+        stage=np.array([2]),
+        cluster_bandwidths=own[None],
+        rows_averaged=None if averaged is None else np.asarray(averaged, dtype=np.float64)[None],
+    )
+
+
+def describe_method(source: Source) -> dict[str, Any]:
+    """Return how the clustering was made: a class, and terms with their values in words."""
+    model = source.model
+    if model is None:
+        details = [["labels", "given, from any algorithm"], ["bandwidth", "own for each cluster"]]
+        return {"class": "labels", "details": details}
+    details = [["clusters", f"{source.n_clusters:,}"], ["kernel", source.kernel]]
+    if (metric := fit_parameter(model, "metric")) is not None:
+        details.append(["metric", metric])
+    details.append(["bandwidth", _bandwidth_in_words(model)])
+    if fit_parameter(model, "adaptive"):
+        details.append(["local scale", "one for each row"])
+    if source.has_path:
+        details.append(["start", model.path_.start])
+        details.append(["path", f"{len(model.path_)} steps"])
+        details.append(["objective", f"{model.objective_:.6g}"])
+    if is_soft(model):
+        details.append(["smoothing", f"{model.smoothing_:.4g}"])
+    details.append(["iterations", f"{int(model.n_iter_):,}"])
+    return {"class": type(model).__name__, "details": details}
+
+
+def _bandwidth_in_words(model: Any) -> str:
+    rule, value = fit_parameter(model, "bandwidth"), model.bandwidth_
+    text = "infinite" if np.isinf(value) else f"{value:.4g}"
+    return f"{text}, by bandwidth={rule!r}" if isinstance(rule, str) else text
+
+
+def check_one_for_each_row(values: Sequence[Any], n_rows: int, name: str) -> list[Any]:
+    """Return a sequence as a list, or raise an error if it does not have one value for each row."""
+    found = values.tolist() if hasattr(values, "tolist") else list(values)
+    if len(found) != n_rows:
+        raise ValueError(
+            f"{name} must have one value for each of the {n_rows:,} rows, got {len(found):,}."
+        )
+    return found
