@@ -18,6 +18,7 @@ from modeclust.reporting.wording import (
     SMALLEST_EFFECT,
     ColumnWords,
     describe_cluster,
+    finite_or_none,
     name_clusters,
     shorten,
 )
@@ -26,6 +27,7 @@ N_APART, N_APART_FROM_NEAREST, N_IN_SENTENCE = 5, 3, 3
 N_EXAMPLES, FEWEST_EXAMPLES = 5, 3
 MAX_EXAMPLE_VALUES = 100_000  # in the examples of all clusters
 MAX_TEXT, MAX_OTHER_TEXT = 1_500, 300  # letters of a text
+EXTRA_DECIMALS = 4  # of numbers, beyond those that are shown
 MAX_LEVELS = 8  # categories with a share on a card
 
 
@@ -57,8 +59,8 @@ class ColumnSummary:
             value, usual = float(position[level]), float(reference[level])
         else:
             values = self.typical.values
-            value = self.column.to_json(values[k])
-            usual = self.column.to_json(self.all_rows.value if other is None else values[other])
+            value = self.value(float(values[k]))
+            usual = self.value(float(self.all_rows.value if other is None else values[other]))
         where = "all rows " if other is None else "there "
         return item | {
             "value": value,
@@ -68,11 +70,21 @@ class ColumnSummary:
             "part": self.words.adjective(effect, category),
         }
 
+    def value(self, value: float) -> Any:
+        """Return a value as JSON can hold it; numbers are rounded, to keep the page small."""
+        if self.column.kind == "number" and np.isfinite(value):
+            return round(value, self.words.format.decimals + EXTRA_DECIMALS)
+        return self.column.to_json(value)
+
+    def to_values(self, typical: Typical) -> list[Any]:
+        """Return the typical value of each cluster as JSON can hold it."""
+        return [self.value(value) for value in typical.values.tolist()]
+
     def detail(self, k: int) -> dict[str, Any]:
         """Return the range of a cluster, or its shares, and how much is missing."""
         found: dict[str, Any] = {}
         if self.column.kind in ("number", "date"):
-            low, high = (self.column.to_json(value) for value in self.typical.ranges[k].tolist())
+            low, high = (self.value(value) for value in self.typical.ranges[k].tolist())
             found["range"] = None if low is None else [low, high]
         else:
             shares = np.round(self.typical.shares[k], 4)
@@ -95,7 +107,7 @@ class ColumnSummary:
             "kind": column.kind,
             "clustered": column.clustered,
             "missing": int(column.is_missing.sum()),
-            "overall": column.to_json(all_rows.value),
+            "overall": self.value(all_rows.value),
             "range": None,
             "integer": column.is_integer,
             "binary": self.words.format.is_share,
@@ -103,7 +115,7 @@ class ColumnSummary:
             "unit": self.words.format.unit,
         }
         if column.kind in ("number", "date"):
-            found["range"] = [column.to_json(value) for value in all_rows.range.tolist()]
+            found["range"] = [self.value(value) for value in all_rows.range.tolist()]
         elif column.kind == "category":
             found["overall_share"] = round(float(all_rows.center.max()), 4)
         else:
@@ -162,7 +174,7 @@ def make_cards(parts: Parts, classes: Any, class_names: list[str] | None) -> lis
                 "rows": count,
                 "share": share,
                 "rows_averaged": averaged[k],
-                "mode_bandwidth": _finite(bandwidths[k]),
+                "mode_bandwidth": finite_or_none(bandwidths[k]),
                 "stability": None,
                 "typical": {},
                 "detail": {},
@@ -176,7 +188,7 @@ def make_cards(parts: Parts, classes: Any, class_names: list[str] | None) -> lis
             }
         )
     for summary in summaries:
-        for k, value in enumerate(summary.typical.to_json()):
+        for k, value in enumerate(summary.to_values(summary.typical)):
             cards[k]["typical"][summary.column.name] = value
             cards[k]["detail"][summary.column.name] = summary.detail(k)
     for card, own in zip(cards, nearest_rows(source, rows), strict=True):
@@ -216,7 +228,7 @@ def _rows_averaged(source: Source, weights: Weights) -> list[float | None]:
     if known is None:
         known = source.path.rows_averaged[-1] if source.path.rows_averaged is not None else None
     values = weights.rows_averaged(source.weight) if known is None else np.asarray(known)
-    return [round(_finite(value) or 0.0, 2) for value in values]
+    return [round(finite_or_none(value) or 0.0, 2) for value in values]
 
 
 def _nearest(source: Source, summaries: list[ColumnSummary]) -> list[dict[str, Any] | None]:
@@ -279,7 +291,3 @@ def example(
 
 def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -1,6 +1,6 @@
 """The charts of a report: the map of the rows, and the histogram of a single feature."""
 
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,27 +20,18 @@ N_OUTLIERS = 20
 N_DENSITY_POINTS = 400
 
 
-def summarize_map(source: Source, rows: Rows, shown: Indices, names: Any) -> dict[str, Any]:
-    """Return the coordinates of the rows `shown`, and of the modes at each point of the path.
-
-    `labels` has the labels of these rows at the first point, and the changes at each later one.
-    """
+def summarize_map(source: Source, shown: Indices, names: Any) -> dict[str, Any]:
+    """Return the coordinates of the rows `shown`, and of the modes at each point of the path."""
     projection = Projection.of(source.X, names)
     points = projection.transform(source.X[shown])
-    labels, changes = source.labels[:, shown], []
-    for before, after in pairwise(labels):
-        changed = np.flatnonzero(before != after)
-        changes.append([changed.tolist(), after[changed].tolist()])
     return {
         "axes": list(projection.axis_labels),
         "rows": [source.number(row) for row in shown.tolist()],
-        "names": None if rows.names is None else [rows.names[row] for row in shown.tolist()],
         "points": [axis for [axis] in (rounded_rows(a[None], np.ptp(a)) for a in points.T)],
         "centers": [
             [rounded_rows(c[None], np.ptp(points))[0] for c in projection.transform(centers)]
             for centers in source.path.centers
         ],
-        "labels": {"first": labels[0].tolist(), "changes": changes},
     }
 
 
@@ -89,34 +80,40 @@ def summarize_histogram(source: Source) -> dict[str, Any] | None:
     }
 
 
-def summarize_heat(summaries: list[ColumnSummary], n_clusters: int) -> dict[str, Any]:
+def summarize_heat(summaries: list[ColumnSummary], n_clusters: int) -> dict[str, Any] | None:
     """Return how far each cluster is from all rows in each column, in spreads.
 
-    Columns that differ most between clusters come first. Categories are columns of their own.
+    Columns that differ most between clusters come first. Each of the commonest categories of a
+    column has its own row, with the share of the category in each cluster.
     """
-    columns, effects = [], []
+    if n_clusters < 2 or not summaries:
+        return None
+    found: list[tuple[float, dict[str, Any], Doubles, Doubles | None]] = []
     for number, summary in enumerate(summaries):
-        levels: list[Any] = [None]
-        if summary.column.kind == "category":
-            top = np.argsort(-summary.all_rows.center, kind="stable")[:MAX_HEAT_LEVELS]
-            levels = [summary.column.levels[j] for j in top]
-            own = summary.effects[:, top]
-        else:
-            own = summary.effects
-        for level, values in zip(levels, own.T, strict=True):
-            label = summary.column.name if level is None else f"{summary.column.name} {level}"
-            columns.append({"column": number, "category": level, "label": label})
-            effects.append(values)
-    table = np.array(effects).reshape(len(columns), n_clusters)
-    spread = np.nan_to_num(np.abs(table)).max(axis=1, initial=0.0)
-    order = np.argsort(-spread, kind="stable")[:MAX_HEAT_COLUMNS]
+        name, is_category = summary.column.name, summary.column.kind == "category"
+        top = np.argsort(-summary.all_rows.center, kind="stable")[:MAX_HEAT_LEVELS]
+        for level in top.tolist():
+            category = summary.column.levels[level] if is_category else None
+            label = f"{name} = {category}" if is_category else name
+            effects = summary.effects[:, level]
+            row = {"column": number, "category": category, "label": label}
+            largest = float(np.nan_to_num(np.abs(effects)).max())
+            found.append(
+                (largest, row, effects, summary.positions[:, level] if is_category else None)
+            )
+    found = sorted(found, key=lambda item: -item[0])[:MAX_HEAT_COLUMNS]
     return {
-        "columns": [columns[i] for i in order],
-        "effects": [
-            [round(v, 2) if np.isfinite(v) else None for v in own]
-            for own in table[order].T.tolist()
-        ],
+        "rows": [row for _, row, _, _ in found],
+        "effects": _by_cluster([effects for _, _, effects, _ in found], n_clusters),
+        "values": _by_cluster([shares for _, _, _, shares in found], n_clusters),
     }
+
+
+def _by_cluster(rows: Sequence[Doubles | None], n_clusters: int) -> list[list[float | None]]:
+    return [
+        [None if v is None or np.isnan(v[k]) else round(float(v[k]), 3) for v in rows]
+        for k in range(n_clusters)
+    ]
 
 
 def summarize_outliers(source: Source, rows: Rows) -> dict[str, Any] | None:

@@ -26,8 +26,8 @@ GLOSSARY = {
     "smoothing": "How strongly LaplacianKModes puts neighbouring rows into the same cluster.",
     "iterations": "How often the algorithm has gone over the rows.",
     "rows averaged": "How many rows a mode averages: (sum of weights)^2 / sum of squared weights.",
-    "typical": "The mean of a column with the weights of the mode; the commonest category, and the "
-    "middle of dates. Missing values are left out.",
+    "typical row": "In each column, the mean with the weights of the mode; the commonest category, "
+    "and the middle of dates. Missing values are left out.",
     "range": "From the 10% to the 90% quantile, with the weights of the mode.",
     "all rows": "The mean of all rows without extreme values: those below the 1% and above the 99% "
     "quantile are moved to these quantiles.",
@@ -35,7 +35,7 @@ GLOSSARY = {
     "quantiles.",
     "effect": "How far a cluster is from all rows, in spreads. For a category: the difference "
     "between its shares, divided by the standard deviation of being in it.",
-    "sets apart": "The columns in which the cluster differs most from all rows, by the effect.",
+    "sets it apart": "The columns in which the cluster differs most from all rows, by the effect.",
     "share": "The part of the rows, or of the weight of a mode.",
     "missing": "Rows without a value in a column. They count in no mean and no share.",
     "terms": "Words that are frequent in the texts of a cluster and rare in those of others "
@@ -52,6 +52,7 @@ GLOSSARY = {
     "dip": "A value of low density between two peaks. Hartigan's dip measures how clear it is.",
     "number of clusters": "K. With 'auto', it is chosen from the data by two tests: the peaks of "
     "the density, and the dips between clusters.",
+    "moved": "How far the mode is from the mean of the initial cluster.",
     "class": "A group that is known in advance, to compare the clusters with.",
     "map": "The rows as points on the two axes along which they vary most.",
 }

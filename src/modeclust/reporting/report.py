@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from modeclust.io.atomic import StrPath
-from modeclust.reporting.page import Report, check_installed, check_target
+from modeclust.reporting.page import Report, check_target
 from modeclust.reporting.summarize import summarize
 
 
@@ -120,7 +120,6 @@ def report(
     41% High petal length (cm)
     26% High petal width (cm), High sepal length (cm)
     """
-    check_installed()
     if path is not None:
         _check_file(path, overwrite=overwrite)
     if isinstance(y, str | os.PathLike):

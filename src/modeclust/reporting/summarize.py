@@ -1,7 +1,7 @@
 """The summary of a clustering: everything that a report shows, as numbers and text."""
 
-import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,15 +9,10 @@ import numpy as np
 from modeclust.data.reading import is_sparse
 from modeclust.plotting.clustering import (
     check_classes,
-    comparable_objectives,
-    has_own_bandwidths,
-    labelled_step,
 )
-from modeclust.plotting.density import MAX_BINS
-from modeclust.plotting.exemplars import lengths, sample_by_cluster
+from modeclust.plotting.exemplars import sample_by_cluster
 from modeclust.reporting.cards import ColumnSummary, Parts, describe_strings, make_cards
 from modeclust.reporting.charts import (
-    N_DENSITY_POINTS,
     summarize_heat,
     summarize_histogram,
     summarize_map,
@@ -26,17 +21,16 @@ from modeclust.reporting.charts import (
 from modeclust.reporting.columns import number_column
 from modeclust.reporting.data import Source, describe_method, open_source, split_pipeline
 from modeclust.reporting.glossary import GLOSSARY
-from modeclust.reporting.images import MAX_MODE_BYTES, summarize_images
+from modeclust.reporting.images import summarize_images
 from modeclust.reporting.rows import Rows, read_rows
+from modeclust.reporting.steps import limit_steps, step_columns, summarize_steps
 from modeclust.reporting.terms import contrasting_features, largest, words_of_texts
-from modeclust.reporting.typical import Typical
-from modeclust.reporting.wording import rows_in_words
+from modeclust.reporting.wording import finite_or_none, percent, rows_in_words
 from modeclust.solvers.redundancy import redundant_pairs
 
-# With more values than this along the path, some of its points are left out.
-MAX_STEP_VALUES = 200_000
 MAX_WIDE_COLUMNS = 200
-STAGES = ("Means", "Centers", "Modes")
+# With more rows than this, the summary has the labels of the rows on the map only.
+MAX_LABELLED_ROWS = 200_000
 REDUNDANCY_THRESHOLD = 0.9
 
 
@@ -78,7 +72,7 @@ def summarize(
     )
     class_names, classes = _classes(y, source)
     all_notes += _notes(source)
-    source, n_omitted = _limit_steps(source, rows)
+    source, n_omitted = limit_steps(source, rows)
     if n_omitted:
         all_notes.append(f"{n_omitted} steps of the path are omitted to keep this page small.")
     parts = _parts(source, rows)
@@ -92,14 +86,16 @@ def summarize(
         _add_stability(source, cards, stability, sample_weight, sample_scale)
     own = np.where(source.labels[-1] < 0, source.n_clusters, source.labels[-1])
     shown = sample_by_cluster(own, source.n_clusters + 1)
-    chart = summarize_map(source, rows, shown, _axis_names(source, feature_names))
+    chart = summarize_map(source, shown, _axis_names(source, feature_names))
     chart["classes"] = None if classes is None else classes[shown].tolist()
+    columns = step_columns(source, parts.summaries)
     n_noise = source.n_rows - sum(source.counts)
     strings = [column for column in rows.columns if not column.is_summarized]
     return {
         "title": str(title or f"{source.n_clusters} clusters of {source.n_rows:,} rows"),
         "facts": _facts(source, rows, n_noise),
         "notes": all_notes,
+        "noun": "rows",
         "n_rows": source.n_rows,
         "n_clusters": source.n_clusters,
         "n_noise": n_noise,
@@ -111,7 +107,10 @@ def summarize(
         ],
         "cards": cards,
         "heat": summarize_heat(parts.summaries, source.n_clusters),
-        "steps": _steps(source, parts) if source.has_path else None,
+        "step_columns": columns,
+        "steps": summarize_steps(source, parts.summaries, columns) if source.has_path else None,
+        "start": source.path.start if source.has_path else None,
+        "labels": _labels(source, rows, shown),
         "map": chart,
         "images": images,
         "histogram": summarize_histogram(source),
@@ -180,29 +179,6 @@ def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
     return facts
 
 
-def _limit_steps(source: Source, rows: Rows) -> tuple[Source, int]:
-    """Return the source with few enough points of its path for a page, and how many were omitted.
-
-    The first and the last one are kept, and the one at which labels are frozen.
-    """
-    n_steps = len(source.path)
-    n_numbers = len(rows.summarized) + 4
-    if source.X.shape[1] == 1:
-        n_numbers += N_DENSITY_POINTS + MAX_BINS
-    ends = np.array([0, labelled_step(source.path.stage), n_steps - 1])
-    most = MAX_STEP_VALUES // (source.n_clusters * n_numbers)
-    if rows.image_shape is not None:
-        most = min(most, MAX_MODE_BYTES // (source.n_clusters * math.prod(rows.image_shape)))
-    max_steps = max(len(np.unique(ends)), most)
-    if n_steps <= max_steps:
-        return source, 0
-    kept = np.linspace(0, n_steps - 1, max_steps).round().astype(int)
-    if ends[1] not in kept:
-        inner = kept[1:-1]
-        inner[np.argmin(np.abs(inner - ends[1]))] = ends[1]
-    return source.with_steps(kept), n_steps - len(kept)
-
-
 def _parts(source: Source, rows: Rows) -> Parts:
     """Return the summaries of the columns, and the terms."""
     weights = source.weights(-1)
@@ -240,44 +216,24 @@ def _axis_names(source: Source, names: Any) -> list[str] | None:
     return list(names) if names is not None and len(names) == n_features else None
 
 
-def _steps(source: Source, parts: Parts) -> list[dict[str, Any]]:
-    path, model = source.path, source.model
-    objectives, own = comparable_objectives(model, path), has_own_bandwidths(path)
-    steps = []
-    for i, point in enumerate(path):
-        weights = source.weights(i)
-        typical = [Typical(s.column, weights).to_json() for s in parts.summaries]
-        for values, summary in zip(typical, parts.summaries, strict=True):
-            if summary.column.kind == "number":
-                unit = summary.words.format.unit / 10
-                values[:] = [None if v is None else _rounded(v, unit) for v in values]
-        averaged = point.rows_averaged
-        steps.append(
-            {
-                "stage": point.stage,
-                "name": STAGES[point.stage],
-                "bandwidth": finite_or_none(point.bandwidth),
-                # If each cluster has a bandwidth of its own, `bandwidth` is their median.
-                "own_bandwidths": bool(own[i]),
-                "rows_averaged": None if averaged is None else averaged.round(2).tolist(),
-                "objective": finite_or_none(objectives[i]),
-                "counts": point.counts.tolist(),
-                "moved": [
-                    finite_or_none(distance)
-                    for distance in lengths(point.centers.astype(np.float64) - path.centers[0])
-                ],
-                "n_changed": int(
-                    np.count_nonzero(source.labels[i] != source.labels[max(i - 1, 0)])
-                ),
-                "typical": [list(values) for values in zip(*typical, strict=True)]
-                or [[] for _ in range(source.n_clusters)],
-            }
-        )
-    return steps
+def _labels(source: Source, rows: Rows, shown: Any) -> dict[str, Any]:
+    """Return the labels at the first point of the path, and the changes at each later one.
 
-
-def _rounded(value: float, unit: float) -> float:
-    return round(value, max(0, -round(math.log10(unit))))
+    `rows` lists the rows that have labels here, and `names` their names; None means all rows, and
+    no names.
+    """
+    is_all = source.labels.shape[1] == source.n_rows <= MAX_LABELLED_ROWS
+    kept = np.arange(source.n_rows) if is_all else shown
+    labels, changes = source.labels[:, kept], []
+    for before, after in pairwise(labels):
+        changed = np.flatnonzero(before != after)
+        changes.append([changed.tolist(), after[changed].tolist()])
+    return {
+        "rows": None if is_all else [source.number(row) for row in kept.tolist()],
+        "names": None if rows.names is None else [rows.names[row] for row in kept.tolist()],
+        "first": labels[0].tolist(),
+        "changes": changes,
+    }
 
 
 def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -289,10 +245,17 @@ def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | 
     for i, j in pairs:
         cards[i]["redundant_with"].append(j)
         cards[j]["redundant_with"].append(i)
-    return {
-        "threshold": REDUNDANCY_THRESHOLD,
-        "pairs": [{"clusters": [i, j], "ratio": float(ratios[i, j])} for i, j in pairs],
-    }
+    found = []
+    for i, j in pairs:
+        ratio = float(ratios[i, j])
+        text = f"the density between their modes falls to {percent(ratio)} of the lower peak"
+        found.append({"clusters": [i, j], "ratio": ratio, "text": text})
+    sentence = (
+        "Two clusters are redundant if the density between their modes stays above "
+        f"{REDUNDANCY_THRESHOLD:.0%} of the lower of the two peaks, at the bandwidth "
+        f"{source.model.bandwidth_:.4g}."
+    )
+    return {"sentence": sentence, "threshold": REDUNDANCY_THRESHOLD, "pairs": found}
 
 
 def _add_stability(
@@ -328,12 +291,8 @@ def _suggestion(source: Source) -> dict[str, Any] | None:
         "answered_by": found.answered_by,
         "peak_heights": [finite_or_none(height) for height in found.peak_heights],
         "peak_threshold": finite_or_none(found.peak_threshold),
-        "counts": found.dip_counts.tolist(),
+        "dimension": finite_or_none(found.dimension),
+        "dip_counts": found.dip_counts.tolist(),
         "dips": [finite_or_none(dip) for dip in found.dips],
         "dip_threshold": finite_or_none(found.dip_threshold),
     }
-
-
-def finite_or_none(value: float) -> float | None:
-    """Return a number, or None if it is infinite, which JSON cannot hold."""
-    return float(value) if np.isfinite(value) else None

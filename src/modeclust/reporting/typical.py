@@ -5,7 +5,7 @@ weights give a mean, a range or shares of any column, whether it was clustered o
 """
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -177,7 +177,7 @@ class AllRows:
     @cached_property
     def range(self) -> Doubles:
         """The 10% and the 90% quantile."""
-        return self._rows.quantiles(self.column.values, (LOW, HIGH))[0]
+        return np.asarray(self._rows.quantiles(self.column.values, (LOW, HIGH))[0])
 
     def positions(self, weights: Weights) -> Doubles:
         """Return what is compared of each cluster, of shape (n_clusters, n_levels or 1)."""
@@ -232,7 +232,3 @@ class Typical:
     def missing(self) -> Doubles:
         """The share of the weight of each cluster whose values are missing."""
         return self._weights.means(self.column.is_missing.astype(float))
-
-    def to_json(self) -> list[Any]:
-        """Return the typical value of each cluster as JSON can hold it."""
-        return [self.column.to_json(value) for value in self.values.tolist()]

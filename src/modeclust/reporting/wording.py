@@ -154,3 +154,8 @@ def describe_cluster(share: float, typical: Sequence[str], what: str = "Typical"
     """Return what a cluster is in a sentence."""
     start = f"{percent(share)} of rows."
     return f"{start} {what}: {', '.join(typical)}." if typical else start
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number, or None if it is infinite or undefined, which JSON cannot hold."""
+    return float(value) if np.isfinite(value) else None
