@@ -27,7 +27,6 @@ N_APART, N_APART_FROM_NEAREST, N_IN_SENTENCE = 5, 3, 3
 N_EXAMPLES, FEWEST_EXAMPLES = 5, 3
 MAX_EXAMPLE_VALUES = 100_000  # in the examples of all clusters
 MAX_TEXT, MAX_OTHER_TEXT = 1_500, 300  # letters of a text
-EXTRA_DECIMALS = 4  # of numbers, beyond those that are shown
 MAX_LEVELS = 8  # categories with a share on a card
 
 
@@ -73,7 +72,7 @@ class ColumnSummary:
     def value(self, value: float) -> Any:
         """Return a value as JSON can hold it; numbers are rounded, to keep the page small."""
         if self.column.kind == "number" and np.isfinite(value):
-            return round(value, self.words.format.decimals + EXTRA_DECIMALS)
+            return round(value, self.words.format.digits)
         return self.column.to_json(value)
 
     def to_values(self, typical: Typical) -> list[Any]:

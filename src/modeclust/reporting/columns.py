@@ -71,7 +71,7 @@ class Column:
 
     def to_json(self, value: Any) -> Any:
         """Return one of the `values`, or a mean of them, as JSON can hold it."""
-        if value is None or value != value:
+        if value is None or (isinstance(value, float) and not np.isfinite(value)):
             return None
         if self.kind in ("text", "id"):
             return value

@@ -1,6 +1,5 @@
 """The clustering that a report shows, and the rows that it clustered."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,7 @@ from modeclust.reporting.columns import as_frame
 from modeclust.reporting.sample import RowSample, sample_rows
 from modeclust.reporting.typical import Weights, kernel_weights
 
-ASK_FOR_X = "if data is not what was clustered, pass that as X."
+ASK_FOR_X = "If data is not what was clustered, pass that as X."
 
 
 @dataclass(frozen=True)
@@ -107,23 +106,68 @@ def split_pipeline(clustering: Any, data: Any, X: Any) -> tuple[Any, Any]:
 
 
 def find_features(model: Any, data: Any) -> Any:
-    """Return the columns of a frame that a model was fitted on, if it knows their names."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None or is_dask(data) or (frame := as_frame(data)) is None:
+    """Return the columns of a frame that a model was fitted on, if it knows their names.
+
+    For a model that was fitted without names, the numbers of the frame are returned as an array.
+    """
+    if is_dask(data) or (frame := as_frame(data)) is None:
         return data
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        is_numeric = all(dtype.is_numeric() for dtype in frame.schema.dtypes())
+        return frame.to_numpy() if is_numeric else data
     wanted = [str(name) for name in names]
     if not set(wanted) <= set(frame.columns) or wanted == frame.columns:
         return data
     return frame.select(wanted).to_native()
 
 
-def open_source(
-    clustering: Any, data: Any, X: Any, sample_weight: Any = None, sample_scale: Any = None
-) -> Source:
-    """Check a clustering and the rows that it clustered, and return both.
+@dataclass(frozen=True)
+class Clustered:
+    """A clustering and the rows that it clustered, as they were given, checked."""
 
-    Without `X`, `data` are these rows.
-    """
+    clustering: Any  # an estimator, or the labels
+    given: Any  # the rows as the user has them
+    X: Any  # of length 1 with the metric "cosine"
+    weight: Doubles | None
+    scale: Doubles | None
+    sample: RowSample | None = None
+
+    @property
+    def model(self) -> Any:
+        """The estimator; for a Dask collection, one with the labels of the sample."""
+        if self.sample is not None:
+            return self.sample.model
+        return self.clustering if hasattr(self.clustering, "get_params") else None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; for a Dask collection, of the sample."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_all(self) -> int:
+        """Number of all rows."""
+        return self.n_rows if self.sample is None else self.sample.n_rows
+
+    def take(self, values: Any, name: str) -> list[Any]:
+        """Return one value for each row, from one for each of all rows."""
+        if self.sample is not None and hasattr(values, "dask"):
+            taken: list[Any] = self.sample.take(values).tolist()
+            return taken
+        found = values.tolist() if hasattr(values, "tolist") else list(values)
+        if len(found) != self.n_all:
+            raise ValueError(
+                f"{name} must have one value for each of the {self.n_all:,} rows, got "
+                f"{len(found):,}."
+            )
+        return found if self.sample is None else [found[row] for row in self.sample.indices]
+
+
+def check_clustering(
+    clustering: Any, data: Any, X: Any, sample_weight: Any = None, sample_scale: Any = None
+) -> Clustered:
+    """Check a clustering and the rows that it clustered; without `X`, these are `data`."""
     is_model = hasattr(clustering, "get_params")
     if is_model:
         check_is_fitted(clustering)
@@ -131,12 +175,14 @@ def open_source(
     rows = X
     if X is None:
         rows = find_features(clustering, data) if is_model else data
-    read = _read_model if is_model else _read_labels
+        if isinstance(rows, list | tuple) and any(isinstance(row, str) for row in rows):
+            raise ValueError("X must be given if data are texts: pass what was clustered as X.")
+    check = _check_model if is_model else _check_labels
     try:
-        return read(clustering, rows, sample_weight, sample_scale)
+        return check(clustering, rows, sample_weight, sample_scale)
     except ValueError as error:
         if X is None and str(error).startswith("X "):
-            raise ValueError(f"{error} {ASK_FOR_X.capitalize()}") from error
+            raise ValueError(f"{error} {ASK_FOR_X}") from error
         raise
 
 
@@ -148,20 +194,42 @@ def _check_is_ours(model: Any) -> None:
         )
 
 
-def _read_model(model: Any, X: Any, sample_weight: Any, sample_scale: Any) -> Source:
-    sample, whole, given = None, model, X
+def _check_model(clustering: Any, given: Any, weight: Any, scale: Any) -> Clustered:
+    sample, model, X = None, clustering, given
     if is_dask(X):
-        sample = sample_rows(model, X)
+        sample = sample_rows(clustering, X)
         model, X = sample.model, sample.X
-        sample_weight, sample_scale = sample.take(sample_weight), sample.take(sample_scale)
-    if sample_scale is not None and not hasattr(model, "adaptive"):
+        weight, scale = sample.take(weight), sample.take(scale)
+    if scale is not None and not hasattr(model, "adaptive"):
         raise ValueError(f"sample_scale must be None: {type(model).__name__} has no local scales.")
-    clustering = Clustering.of(model, X)
-    X = clustering.X
-    weight = check_weights(sample_weight, X)
-    scale = check_scales(sample_scale, X, adaptive=fit_parameter(model, "adaptive"))
+    found = Clustering.of(model, X)
+    weights = check_weights(weight, found.X)
+    scales = check_scales(scale, found.X, adaptive=fit_parameter(model, "adaptive"))
+    return Clustered(clustering, given, found.X, weights, scales, sample)
+
+
+def _check_labels(labels: Any, X: Any, weight: Any, scale: Any) -> Clustered:
+    if is_dask(X):
+        raise ValueError(
+            "X must be in memory for labels, got a Dask collection; pass X.compute(), or a KModes "
+            "that was fitted on it."
+        )
+    rows = check_rows(X)
+    check_labels(labels, rows.shape[0])
+    rows = rows if is_sparse(rows) else np.asarray(rows)
+    return Clustered(labels, X, rows, check_weights(weight, rows), check_scales(scale, rows))
+
+
+def open_source(clustered: Clustered) -> Source:
+    """Return the path, the labels along it and the modes of a clustering."""
+    return _open_labels(clustered) if clustered.model is None else _open_model(clustered)
+
+
+def _open_model(clustered: Clustered) -> Source:
+    model, X, whole = clustered.model, clustered.X, clustered.clustering
+    scale = clustered.scale
     if scale is None:
-        scale = adaptive_scales(model, X, weight)
+        scale = adaptive_scales(model, X, clustered.weight)
     n_unknown = 0
     if hasattr(model, "path_"):
         known = known_steps(model, model.path_)
@@ -169,50 +237,47 @@ def _read_model(model: Any, X: Any, sample_weight: Any, sample_scale: Any) -> So
         path = model.path_._take(known)
         labels = labels_along(model, X, path)
     else:
-        path = _one_point(clustering.centers, model.bandwidth_, model.labels_)
         labels = np.asarray(model.labels_)[None]
-    n_clusters = len(clustering.centers)
+        path = _one_point(model.cluster_centers_, model.bandwidth_, labels[0])
+    n_clusters = path.centers.shape[1]
     return Source(
         model,
-        given,
+        clustered.given,
         X,
         path,
         labels,
-        weight,
+        clustered.weight,
         scale,
         fit_parameter(model, "kernel"),
         list(range(n_clusters)),
         np.bincount(np.asarray(whole.labels_), minlength=n_clusters).tolist(),
-        len(whole.labels_),
-        sample,
+        clustered.n_all,
+        clustered.sample,
         n_unknown,
     )
 
 
-def _read_labels(labels: Any, X: Any, sample_weight: Any, sample_scale: Any) -> Source:
-    if is_dask(X):
-        raise ValueError(
-            "X must be in memory for labels, got a Dask collection; pass X.compute(), or a KModes "
-            "that was fitted on it."
-        )
-    rows = check_rows(X)
-    codes, names = check_labels(labels, rows.shape[0])
+def _open_labels(clustered: Clustered) -> Source:
+    rows = clustered.X
+    codes, names = check_labels(clustered.clustering, rows.shape[0])
     found = cluster_modes(
-        rows, labels, sample_weight=sample_weight, sample_scale=sample_scale, random_state=0
+        rows,
+        clustered.clustering,
+        sample_weight=clustered.weight,
+        sample_scale=clustered.scale,
     )
     # Noise, and clusters without weight, have no mode.
     numbers = {name: number for number, name in enumerate(found.labels.tolist())}
     position = np.array([numbers.get(name, -1) for name in names.tolist()])
     codes = np.where(codes < 0, -1, position[codes])
-    path = _one_point(found.modes, found.bandwidths, codes, found.rows_averaged)
     return Source(
         None,
-        X,
-        rows if is_sparse(rows) else np.asarray(rows),
-        path,
+        clustered.given,
+        rows,
+        _one_point(found.modes, found.bandwidths, codes, found.rows_averaged),
         codes[None],
-        check_weights(sample_weight, rows),
-        check_scales(sample_scale, rows),
+        clustered.weight,
+        clustered.scale,
         "gaussian",
         found.labels.tolist(),
         np.bincount(codes[codes >= 0], minlength=len(found.labels)).tolist(),
@@ -264,13 +329,3 @@ def _bandwidth_in_words(model: Any) -> str:
     rule, value = fit_parameter(model, "bandwidth"), model.bandwidth_
     text = "infinite" if np.isinf(value) else f"{value:.4g}"
     return f"{text}, by bandwidth={rule!r}" if isinstance(rule, str) else text
-
-
-def check_one_for_each_row(values: Sequence[Any], n_rows: int, name: str) -> list[Any]:
-    """Return a sequence as a list, or raise an error if it does not have one value for each row."""
-    found = values.tolist() if hasattr(values, "tolist") else list(values)
-    if len(found) != n_rows:
-        raise ValueError(
-            f"{name} must have one value for each of the {n_rows:,} rows, got {len(found):,}."
-        )
-    return found

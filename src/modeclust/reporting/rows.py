@@ -1,5 +1,6 @@
 """The rows of a report as the user has them: columns, names, texts and images."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,7 +21,7 @@ from modeclust.reporting.columns import (
     text_column,
     values_column,
 )
-from modeclust.reporting.data import Source, check_one_for_each_row
+from modeclust.reporting.data import Clustered
 
 # With more features than this, only those that tell clusters apart are columns.
 MAX_FEATURES = 1024
@@ -53,7 +54,7 @@ class Rows:
 
 def read_rows(
     data: Any,
-    source: Source,
+    clustered: Clustered,
     pipeline: Any = None,
     *,
     row_names: Any = None,
@@ -61,10 +62,10 @@ def read_rows(
     image_shape: Sequence[int] | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> Rows:
-    """Read the data as the user has them, and check that they fit the source."""
-    data, names = _in_memory(data, source)
+    """Read the data as the user has them, and check that they fit the clustering."""
+    data, names = _in_memory(data, clustered)
     feature_names = names if feature_names is None else feature_names
-    n_rows = source.X.shape[0]
+    n_rows = clustered.X.shape[0]
     frame = as_frame(data)
     if frame is None and not is_sparse(data) and np.ndim(data) == 1:
         rows = Rows([_one_column(list(data))], 1)
@@ -81,18 +82,18 @@ def read_rows(
             f"data must have the {n_rows:,} rows that were clustered, in the same order, got "
             f"{shape[0]:,}."
         )
-    _read_images(rows, data if frame is None else frame, source, image_shape, shape[1])
+    _read_images(rows, data if frame is None else frame, clustered, image_shape, shape[1])
     if frame is not None:
         _read_frame(rows, frame, data)
     elif not rows.columns and rows.images is not data:
-        _read_array(rows, data, source, feature_names)
+        _read_array(rows, data, clustered, feature_names)
+    _mark_clustered(rows, clustered, pipeline)
     if row_names is not None:
-        rows.names = _named_by(rows, row_names, n_rows, source)
+        rows.names = _named_by(rows, row_names, n_rows, clustered)
     elif rows.names is None:
         rows.names = _ids(rows)
-    _choose_texts(rows, texts, n_rows, source)
+    _choose_texts(rows, texts, n_rows, clustered)
     rows.columns = [column for column in rows.columns if not column.is_constant]
-    _mark_clustered(rows, source, pipeline, feature_names)
     return rows
 
 
@@ -104,9 +105,9 @@ def _one_column(values: list[Any]) -> Column:
     return text_column("text", [None if is_missing(value) else value for value in values])
 
 
-def _in_memory(data: Any, source: Source) -> tuple[Any, Any]:
+def _in_memory(data: Any, clustered: Clustered) -> tuple[Any, Any]:
     """Return the data, or the rows of the sample of a Dask collection, and the names of columns."""
-    sample = source.sample
+    sample = clustered.sample
     if sample is None:
         if is_dask(data):
             raise ValueError("data must be in memory for labels, got a Dask collection.")
@@ -117,11 +118,16 @@ def _in_memory(data: Any, source: Source) -> tuple[Any, Any]:
     return sample.take(data), None if names is None else [str(name) for name in names]
 
 
-def _read_images(rows: Rows, data: Any, source: Source, image_shape: Any, n_columns: int) -> None:
+def _read_images(
+    rows: Rows, data: Any, clustered: Clustered, image_shape: Any, n_columns: int
+) -> None:
     if image_shape is None:
         return
-    is_data = np.size(image_shape) and n_columns == np.prod(image_shape, dtype=int)
-    pixels = data if is_data else source.X
+    try:
+        is_data = n_columns == math.prod(image_shape)
+    except TypeError:
+        is_data = False  # `check_image_shape` says what is wrong
+    pixels = data if is_data else clustered.X
     shape = check_image_shape(image_shape, pixels.shape[1])
     rows.image_shape = None if shape is None else list(shape)
     rows.images = pixels if not hasattr(pixels, "to_numpy") else pixels.to_numpy()
@@ -136,10 +142,10 @@ def _read_frame(rows: Rows, frame: Any, native: Any) -> None:
         rows.names = [str(label) for label in index]
 
 
-def _read_array(rows: Rows, data: Any, source: Source, feature_names: Any) -> None:
+def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any) -> None:
     names = (
-        check_names(source.model, data.shape[1], feature_names)
-        if (feature_names is not None or data.shape[1] == source.X.shape[1])
+        check_names(clustered.model, data.shape[1], feature_names)
+        if (feature_names is not None or data.shape[1] == clustered.X.shape[1])
         else None
     )
     rows.has_names = names is not None
@@ -177,14 +183,15 @@ def _column(rows: Rows, name: str, argument: str) -> Column:
     )
 
 
-def _named_by(rows: Rows, row_names: Any, n_rows: int, source: Source) -> list[str]:
+def _named_by(rows: Rows, row_names: Any, n_rows: int, clustered: Clustered) -> list[str]:
     if isinstance(row_names, str):
         column = _column(rows, row_names, "row_names")
         values = [_as_text(column, row) for row in range(n_rows)]
         place = rows.columns.index(column)
-        rows.columns[place] = text_column(column.name, values, "id")
+        ids = text_column(column.name, values, "id")
+        rows.columns[place] = replace(ids, clustered=column.clustered)
         return ["" if value is None else value for value in values]
-    return ["" if is_missing(v) else str(v) for v in _one_each(row_names, source, "row_names")]
+    return ["" if is_missing(v) else str(v) for v in clustered.take(row_names, "row_names")]
 
 
 def _as_text(column: Column, row: int) -> str | None:
@@ -192,48 +199,40 @@ def _as_text(column: Column, row: int) -> str | None:
     return None if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _one_each(values: Any, source: Source, name: str) -> list[Any]:
-    n_rows = source.X.shape[0]
-    if source.sample is not None and not source.sample.is_all:
-        check_one_for_each_row(values, source.n_rows, name)
-        taken: list[Any] = source.sample.take(values).tolist()
-        return taken
-    return check_one_for_each_row(values, n_rows, name)
-
-
-def _choose_texts(rows: Rows, texts: Any, n_rows: int, source: Source) -> None:
+def _choose_texts(rows: Rows, texts: Any, n_rows: int, clustered: Clustered) -> None:
     if isinstance(texts, str):
         column = _column(rows, texts, "texts")
-        rows.texts = text_column(texts, [_as_text(column, row) for row in range(n_rows)])
+        own = text_column(texts, [_as_text(column, row) for row in range(n_rows)])
+        rows.texts = replace(own, clustered=column.clustered)
         rows.columns[rows.columns.index(column)] = rows.texts
     elif texts is not None:
-        found = _one_each(texts, source, "texts")
-        rows.texts = text_column("text", [None if is_missing(v) else str(v) for v in found])
+        values = clustered.take(texts, "texts")
+        rows.texts = text_column("text", [None if is_missing(v) else str(v) for v in values])
     else:
-        own = [column for column in rows.columns if column.kind == "text"]
-        lengths = [sum(len(value or "") for value in column.values) for column in own]
-        rows.texts = own[int(np.argmax(lengths))] if own else None
+        found = [column for column in rows.columns if column.kind == "text"]
+        lengths = [sum(len(value or "") for value in column.values) for column in found]
+        rows.texts = found[int(np.argmax(lengths))] if found else None
 
 
-def _mark_clustered(rows: Rows, source: Source, pipeline: Any, feature_names: Any) -> None:
+def _mark_clustered(rows: Rows, clustered: Clustered, pipeline: Any) -> None:
     """Note which columns were clustered, where this is known."""
-    used = _clustered_names(rows, source, pipeline)
+    used = _clustered_names(rows, clustered, pipeline)
     if used is not None:
         rows.columns = [replace(column, clustered=column.name in used) for column in rows.columns]
 
 
-def _clustered_names(rows: Rows, source: Source, pipeline: Any) -> set[str] | None:
+def _clustered_names(rows: Rows, clustered: Clustered, pipeline: Any) -> set[str] | None:
     names = [column.name for column in rows.columns]
     if isinstance(pipeline, Pipeline):
         first = pipeline[0]
         if isinstance(first, ColumnTransformer):
             return _transformed_names(first)
         return set(names)
-    known = getattr(source.model, "feature_names_in_", None)
+    known = getattr(clustered.model, "feature_names_in_", None)
     if known is not None:
         own = {str(name) for name in known}
         return own if own & set(names) else None
-    return set(names) if rows.n_columns == source.X.shape[1] else None
+    return set(names) if rows.n_columns == clustered.X.shape[1] else None
 
 
 def _transformed_names(transformer: ColumnTransformer) -> set[str]:

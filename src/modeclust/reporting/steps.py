@@ -52,7 +52,7 @@ def limit_steps(source: Source, rows: Rows) -> tuple[Source, int]:
 
 def step_columns(source: Source, summaries: list[ColumnSummary]) -> list[int]:
     """Return the columns whose values are shown along the path: all, or those that differ most."""
-    n = max(MAX_STEP_COLUMNS, MAX_STEP_VALUES // (len(source.path) * source.n_clusters))
+    n = max(MAX_STEP_COLUMNS, MAX_STEP_VALUES // (len(source.path) * source.n_clusters) - 4)
     if len(summaries) <= n:
         return list(range(len(summaries)))
     largest = [np.nanmax(np.abs(summary.effects), initial=0.0) for summary in summaries]

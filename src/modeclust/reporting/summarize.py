@@ -19,7 +19,14 @@ from modeclust.reporting.charts import (
     summarize_outliers,
 )
 from modeclust.reporting.columns import number_column
-from modeclust.reporting.data import Source, describe_method, open_source, split_pipeline
+from modeclust.reporting.data import (
+    Clustered,
+    Source,
+    check_clustering,
+    describe_method,
+    open_source,
+    split_pipeline,
+)
 from modeclust.reporting.glossary import GLOSSARY
 from modeclust.reporting.images import summarize_images
 from modeclust.reporting.rows import Rows, read_rows
@@ -59,18 +66,19 @@ def summarize(
     all_notes = [notes] if isinstance(notes, str) else [str(note) for note in notes]
     pipeline = clustering
     clustering, X = split_pipeline(clustering, data, X)
-    source = open_source(clustering, data, X, sample_weight, sample_scale)
-    _check_stability(stability, source)
+    clustered = check_clustering(clustering, data, X, sample_weight, sample_scale)
+    _check_stability(stability, clustered.model)
     rows = read_rows(
         data,
-        source,
+        clustered,
         pipeline,
         row_names=row_names,
         texts=texts,
         image_shape=image_shape,
         feature_names=feature_names,
     )
-    class_names, classes = _classes(y, source)
+    class_names, classes = _classes(y, clustered)
+    source = open_source(clustered)
     all_notes += _notes(source)
     source, n_omitted = limit_steps(source, rows)
     if n_omitted:
@@ -122,20 +130,20 @@ def summarize(
     }
 
 
-def _check_stability(stability: Any, source: Source) -> None:
+def _check_stability(stability: Any, model: Any) -> None:
     if not isinstance(stability, int | np.integer) or isinstance(stability, bool) or stability < 0:
         raise ValueError(f"stability must be a number of resamples >= 0, got {stability!r}.")
-    if stability and not hasattr(source.model, "stability"):
-        what = "labels" if source.model is None else type(source.model).__name__
+    if stability and not hasattr(model, "stability"):
+        what = "labels" if model is None else type(model).__name__
         raise ValueError(f"stability must be 0 for {what}, which cannot be fitted to resamples.")
 
 
-def _classes(y: Any, source: Source) -> tuple[list[str] | None, Any]:
+def _classes(y: Any, clustered: Clustered) -> tuple[list[str] | None, Any]:
     if y is None:
         return None, None
-    if source.sample is not None:
-        y = source.sample.take(y)
-    values, classes = np.unique(check_classes(y, source.X.shape[0]), return_inverse=True)
+    if clustered.sample is not None:
+        y = clustered.sample.take(y)
+    values, classes = np.unique(check_classes(y, clustered.n_rows), return_inverse=True)
     return [str(value) for value in values], classes
 
 

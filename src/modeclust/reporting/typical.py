@@ -141,8 +141,10 @@ class AllRows:
         if column.kind == "category":
             self.spread = np.sqrt(self.center * (1 - self.center))
         else:
-            deviations = self._compared(column.values) - self.center[0]
-            self.spread = np.sqrt(self._rows.means(deviations**2))
+            deviations = np.abs(self._compared(column.values) - self.center[0])
+            # Squares of very large or small numbers overflow or underflow.
+            largest = float(np.nanmax(deviations, initial=0.0)) or 1.0
+            self.spread = largest * np.sqrt(self._rows.means((deviations / largest) ** 2))
 
     def _winsorise(self) -> None:
         rows = np.flatnonzero((self._rows.labels >= 0) & ~self.column.is_missing)

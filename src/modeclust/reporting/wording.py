@@ -14,6 +14,10 @@ from modeclust.reporting.typical import AllRows
 MAX_NAME = 40  # letters of a column or a category in the name of a cluster
 # Whole numbers between these are written without commas: they may be years.
 MAX_COMPARED = 1_000
+EXTRA_DIGITS = 4
+MAX_DECIMALS, MANY_DECIMALS = 12, 400
+# Numbers with a smaller unit, or from this size on, have an exponent.
+SMALLEST_UNIT, LARGEST_NUMBER = 1e-7, 1e12
 YEARS = 1500, 2200
 # What differs less than this from all rows, in spreads, does not name a cluster.
 SMALLEST_EFFECT = 0.4
@@ -30,6 +34,7 @@ class NumberFormat(NamedTuple):
     unit: float = 1.0  # a power of 10, of which numbers are multiples
     is_share: bool = False  # a mean of 0 and 1, written as percent
     is_year: bool = False
+    digits: int | None = None  # decimals to which numbers are rounded before they are written
 
     @classmethod
     def of(cls, column: Column, all_rows: AllRows) -> "NumberFormat":
@@ -40,14 +45,15 @@ class NumberFormat(NamedTuple):
         is_year = column.is_integer and bool(
             YEARS[0] <= known.min(initial=np.inf) and known.max(initial=0.0) <= YEARS[1]
         )
-        digits = max(2 - math.floor(math.log10(size)), -12)
-        unit = 1.0 if is_year else 10.0 ** -min(digits, _decimals_of(known) + 1)
-        return cls(unit, column.is_binary, is_year)
+        exact = 2 - math.floor(math.log10(size))
+        digits = min(exact, _decimals_of(known) + 1)
+        unit = 1.0 if is_year else 10.0**-digits
+        return cls(unit, column.is_binary, is_year, exact + EXTRA_DIGITS)
 
     @property
     def decimals(self) -> int:
-        """Number of decimals."""
-        return max(0, -round(math.log10(self.unit)))
+        """Number of decimals, at most 12."""
+        return min(max(0, -round(math.log10(self.unit))), MAX_DECIMALS)
 
     def write(self, value: float) -> str:
         """Return a number as text.
@@ -57,18 +63,19 @@ class NumberFormat(NamedTuple):
         """
         if self.is_share:
             return percent(value)
-        rounded = round(value / self.unit) * self.unit
-        if abs(rounded) >= 1e12 or 0 < abs(rounded) < 1e-6:
+        if self.unit < SMALLEST_UNIT or abs(value) >= LARGEST_NUMBER:
             return f"{value:.3g}"
+        rounded = round(value / self.unit) * self.unit
         text = f"{rounded:{'' if self.is_year else ','}.{self.decimals}f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
         return "0" if text == "-0" else text.replace("-", "\N{MINUS SIGN}")
 
 
 def _decimals_of(values: Doubles) -> int:
-    """Return how many decimals numbers have, judged by the first ones; at most 12."""
+    """Return how many decimals numbers have, judged by the first ones."""
     first = values[:MAX_COMPARED]
-    return next((d for d in range(12) if np.allclose(np.round(first, d), first, 1e-12, 0)), 12)
+    found = (d for d in range(MAX_DECIMALS) if np.allclose(np.round(first, d), first, 1e-12, 0))
+    return next(found, MANY_DECIMALS)
 
 
 def percent(share: float) -> str:
