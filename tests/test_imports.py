@@ -31,8 +31,6 @@ UPWARD = {
 }
 OPTIONAL = {
     "matplotlib",
-    "plotly",
-    "jinja2",
     "typer",
     "rich",
     "dask",
@@ -46,7 +44,7 @@ OPTIONAL = {
     "playwright",
 }
 # What only the reproduction of the paper and the tests use.
-REPRODUCTION = {"reproduction", "networkx", "kmedoids", "diptest"}
+REPRODUCTION = {"reproduction", "jinja2", "networkx", "kmedoids", "diptest"}
 
 
 def layer(module):
