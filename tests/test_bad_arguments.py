@@ -21,7 +21,7 @@ import pytest
 from command import refused
 from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
-from sklearn.cluster import DBSCAN
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
 
 import modeclust
@@ -219,6 +219,7 @@ CALLS: dict[str, Any] = {
         **({"suggestion": suggestion()} | given)
     ),
     "ClusterCountDisplay.plot": of(lambda: ClusterCountDisplay(suggestion=suggestion()), "plot"),
+    "report": lambda **given: modeclust.report(**({"clustering": _kmodes(), "data": X} | given)),
     "Report.save": of(lambda: Report({}), "save"),
 }
 
@@ -456,6 +457,19 @@ CLIMBS = {
 W = np.ones((10, 10))
 
 
+def by_hand(message, *values):
+    return [bad(value, message) for value in values]
+
+
+def one_for_each_row(name):
+    """Return rows for a parameter that is a column of the data or has one value for each row."""
+    return [
+        bad("absent", f"{name} must be a column of data or one value for each row"),
+        bad(["a"], f"{name} must have one value for each of the 10 rows, got 1"),
+        bad(3, f"{name} must be a column of data or one value for each row, got GOT"),
+    ]
+
+
 def nearly_symmetric():
     given = W.copy()
     given[0, 1] = given[1, 0] = 1e12
@@ -468,15 +482,19 @@ REPORT = {
     "X": KNOWN,
     "y": [
         *CLASSES,
-        bad("report.html", "the path is the third argument: report.X, path='report.html'"),
+        bad("report.html", "y must be the class of each row.* name the file by path='report.html'"),
     ],
     "path": REPORT_TO_WRITE,
     "image_shape": IMAGE,
     "feature_names": NAMES,
     "title": anything("whatever it is, the heading is its text"),
     "notes": [bad(3, "notes must be a list of sentences, got GOT")],
+    "row_names": one_for_each_row("row_names"),
+    "texts": one_for_each_row("texts"),
+    "overwrite": by_hand("overwrite must be True or False, got GOT", "yes", 1, None),
     "sample_weight": WEIGHTS,
 }
+RESAMPLES = by_hand("stability must be a number of resamples >= 0, got GOT", -1, 2.5, "ten", None)
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
@@ -531,7 +549,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
-    "KModes.report": {**REPORT, "sample_scale": SCALES},
+    "KModes.report": {**REPORT, "stability": RESAMPLES, "sample_scale": SCALES},
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
         **SHARED_BY_PATHS,
@@ -577,6 +595,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "LaplacianKModes.predict_proba": {"X": NEW},
     "LaplacianKModes.report": {
         **REPORT,
+        "stability": [*RESAMPLES, bad(3, "stability must be 0 for LaplacianKModes")],
         "sample_scale": [bad(np.ones(10), "sample_scale must be None: LaplacianKModes has no")],
     },
     "LaplacianKModes.save": {"path": FILE_TO_WRITE},
@@ -764,6 +783,29 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "ax": AXES,
     },
     "ClusterCountDisplay.plot": {"ax": AXES},
+    "report": {
+        **{name: rows for name, rows in REPORT.items() if name not in ("X", "y")},
+        "clustering": [
+            bad("labels", "clustering must be a fitted KModes, .* or labels, got GOT"),
+            bad(None, "clustering must be a fitted KModes, .* or labels, got GOT"),
+            bad(KMeans(2).fit(X), "got a KMeans; pass its labels_"),
+            bad(KModes(3), "not fitted", NotFittedError),
+            bad([0, 1], "labels must have one entry for each of the 10 rows of X, got 2"),
+        ],
+        "data": [
+            bad(X[1:], "fitted on, 10 rows, got 9"),
+            bad(X[1:], "data must have the 10 rows that were clustered.* got 9", X=X),
+            bad(X[::-1], "in the same order.* pass that as X"),
+            bad(np.zeros((10, 2, 2)), "data must have rows and columns", X=X),
+            bad(["text"] * 10, "pass what was clustered as X"),
+        ],
+        "X": [row for row in KNOWN if row.value is not None],
+        "y": REPORT["y"],
+        "stability": [
+            *RESAMPLES, bad(3, "stability must be 0 for labels", clustering=np.arange(10) % 2)
+        ],
+        "sample_scale": SCALES,
+    },
     "Report.save": {
         "path": [
             *REPORT_TO_WRITE,
@@ -796,7 +838,7 @@ def empty_folder(tmp_path_factory):
         for name in ("run", "distances"):
             patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
         patch.setattr("modeclust._core.nearest_rows", work)
-        patch.setattr("modeclust.reporting.summarize.labels_along", work)
+        patch.setattr("modeclust.reporting.data.labels_along", work)
         patch.chdir(folder)
         yield folder
 

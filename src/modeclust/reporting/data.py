@@ -24,6 +24,10 @@ from modeclust.reporting.columns import as_frame
 from modeclust.reporting.sample import RowSample, sample_rows
 from modeclust.reporting.typical import Weights, kernel_weights
 
+EXPECTED = (
+    "clustering must be a fitted KModes, LaplacianKModes or MeanShift, a pipeline that ends in "
+    "one, or labels"
+)
 ASK_FOR_X = "If data is not what was clustered, pass that as X."
 
 
@@ -155,6 +159,10 @@ class Clustered:
         if self.sample is not None and hasattr(values, "dask"):
             taken: list[Any] = self.sample.take(values).tolist()
             return taken
+        if not hasattr(values, "__iter__"):
+            raise ValueError(
+                f"{name} must be a column of data or one value for each row, got {values!r}."
+            )
         found = values.tolist() if hasattr(values, "tolist") else list(values)
         if len(found) != self.n_all:
             raise ValueError(
@@ -171,7 +179,11 @@ def check_clustering(
     is_model = hasattr(clustering, "get_params")
     if is_model:
         check_is_fitted(clustering)
-        _check_is_ours(clustering)
+    if is_model and not (hasattr(clustering, "labels_") and hasattr(clustering, "_fitted_with")):
+        other = type(clustering).__name__
+        raise ValueError(f"{EXPECTED}, got a {other}; pass its labels_ for any other.")
+    if clustering is None or isinstance(clustering, str):
+        raise ValueError(f"{EXPECTED}, got {clustering!r}.")
     rows = X
     if X is None:
         rows = find_features(clustering, data) if is_model else data
@@ -184,14 +196,6 @@ def check_clustering(
         if X is None and str(error).startswith("X "):
             raise ValueError(f"{error} {ASK_FOR_X}") from error
         raise
-
-
-def _check_is_ours(model: Any) -> None:
-    if not (hasattr(model, "labels_") and hasattr(model, "_fitted_with")):
-        raise ValueError(
-            "clustering must be a fitted KModes, LaplacianKModes or MeanShift, a pipeline that "
-            f"ends in one, or labels, got a {type(model).__name__}; pass its labels_ for any other."
-        )
 
 
 def _check_model(clustering: Any, given: Any, weight: Any, scale: Any) -> Clustered:

@@ -120,6 +120,8 @@ def report(
     41% High petal length (cm)
     26% High petal width (cm), High sepal length (cm)
     """
+    if not isinstance(overwrite, bool):
+        raise ValueError(f"overwrite must be True or False, got {overwrite!r}.")
     if path is not None:
         _check_file(path, overwrite=overwrite)
     if isinstance(y, str | os.PathLike):

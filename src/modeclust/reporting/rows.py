@@ -11,6 +11,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from modeclust.data.reading import is_dask, is_sparse
+from modeclust.path import unused_column
 from modeclust.plotting.clustering import check_image_shape, check_names
 from modeclust.reporting.columns import (
     Column,
@@ -149,7 +150,11 @@ def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any)
         else None
     )
     rows.has_names = names is not None
-    all_names = list(names or (f"feature {d}" for d in range(data.shape[1])))
+    all_names: list[str] = []
+    known = set()
+    for name in names or (f"feature {d}" for d in range(data.shape[1])):
+        all_names.append(unused_column(name, known))
+        known.add(all_names[-1])
     if is_sparse(data) or data.shape[1] > MAX_FEATURES:
         rows.wide = sparse.csr_array(data) if is_sparse(data) else data
         rows.wide_names = all_names
