@@ -77,7 +77,7 @@ def report(
     overwrite : bool, default=False
         Whether to replace the file, if there is one.
     feature_names : sequence of str, default=None
-        Names of the columns of `data`, if it is an array or a sparse matrix.
+        Names of the features that were clustered, if these are an array or a sparse matrix.
     notes : sequence of str, default=()
         Notes shown below the title.
     sample_weight : array-like of shape (n_samples,), default=None

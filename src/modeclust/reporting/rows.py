@@ -88,7 +88,7 @@ def read_rows(
         _read_frame(rows, frame, data)
     elif not rows.columns and rows.images is not data:
         _read_array(rows, data, clustered, feature_names)
-    _mark_clustered(rows, clustered, pipeline)
+    _mark_clustered(rows, clustered, pipeline, feature_names)
     if row_names is not None:
         rows.names = _named_by(rows, row_names, n_rows, clustered)
     elif rows.names is None:
@@ -150,11 +150,10 @@ def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any)
         else None
     )
     rows.has_names = names is not None
-    all_names: list[str] = []
-    known = set()
+    distinct: dict[str, None] = {}
     for name in names or (f"feature {d}" for d in range(data.shape[1])):
-        all_names.append(unused_column(name, known))
-        known.add(all_names[-1])
+        distinct[unused_column(name, distinct)] = None
+    all_names = list(distinct)
     if is_sparse(data) or data.shape[1] > MAX_FEATURES:
         rows.wide = sparse.csr_array(data) if is_sparse(data) else data
         rows.wide_names = all_names
@@ -219,25 +218,25 @@ def _choose_texts(rows: Rows, texts: Any, n_rows: int, clustered: Clustered) -> 
         rows.texts = found[int(np.argmax(lengths))] if found else None
 
 
-def _mark_clustered(rows: Rows, clustered: Clustered, pipeline: Any) -> None:
+def _mark_clustered(rows: Rows, clustered: Clustered, pipeline: Any, feature_names: Any) -> None:
     """Note which columns were clustered, where this is known."""
-    used = _clustered_names(rows, clustered, pipeline)
+    used = _clustered_names(rows, clustered, pipeline, feature_names)
     if used is not None:
         rows.columns = [replace(column, clustered=column.name in used) for column in rows.columns]
 
 
-def _clustered_names(rows: Rows, clustered: Clustered, pipeline: Any) -> set[str] | None:
-    names = [column.name for column in rows.columns]
+def _clustered_names(
+    rows: Rows, clustered: Clustered, pipeline: Any, feature_names: Any
+) -> set[str] | None:
+    names = {column.name for column in rows.columns}
     if isinstance(pipeline, Pipeline):
         first = pipeline[0]
-        if isinstance(first, ColumnTransformer):
-            return _transformed_names(first)
-        return set(names)
-    known = getattr(clustered.model, "feature_names_in_", None)
+        return _transformed_names(first) if isinstance(first, ColumnTransformer) else names
+    known = getattr(clustered.model, "feature_names_in_", feature_names)
     if known is not None:
         own = {str(name) for name in known}
-        return own if own & set(names) else None
-    return set(names) if rows.n_columns == clustered.X.shape[1] else None
+        return own if own & names else None
+    return names if rows.n_columns == clustered.X.shape[1] else None
 
 
 def _transformed_names(transformer: ColumnTransformer) -> set[str]:

@@ -195,7 +195,8 @@ def _parts(source: Source, rows: Rows) -> Parts:
     if rows.texts is not None:
         terms = words_of_texts(list(rows.texts.values), own, source.n_clusters, source.weight)
         # Columns that were clustered on say more about a cluster than its texts do.
-        named_by_terms = not any(column.clustered for column in rows.summarized)
+        is_known = any(column.clustered for column in rows.summarized)
+        named_by_terms = any(terms) and not is_known
     elif rows.wide is not None and rows.image_shape is None:
         scores = contrasting_features(rows.wide, weights, source.weight)
         if rows.has_names or is_sparse(rows.wide):
