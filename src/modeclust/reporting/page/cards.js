@@ -47,8 +47,9 @@ function renameButton(k, title) {
       renamer.focus();
     };
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") finish(true);
-      if (event.key === "Escape") finish(false);
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // or the key would press the button that gets the focus
+      finish(event.key === "Enter");
     });
     field.addEventListener("blur", () => finish(true));
     title.replaceChildren(field);

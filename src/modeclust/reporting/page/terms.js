@@ -53,6 +53,7 @@ function hideTip() {
 function showTipOf(event) {
   const owner = event.target.closest?.("[data-tip]");
   if (owner === tipOwner) return;
+  if (!owner && event.type === "mouseover" && tipOwner === document.activeElement) return; // the page moved under the pointer
   hideTip();
   if (!owner) return;
   tipOwner = owner;
@@ -62,5 +63,8 @@ function showTipOf(event) {
 
 for (const event of ["mouseover", "focusin", "click"]) document.addEventListener(event, showTipOf);
 document.addEventListener("focusout", hideTip);
-document.addEventListener("scroll", hideTip, { passive: true });
+document.addEventListener("scroll", () => {
+  if (tipOwner) showTip(tipOwner.dataset.tip, tipOwner.getBoundingClientRect());
+  else hideTip();
+}, { passive: true, capture: true });
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
