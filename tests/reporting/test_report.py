@@ -340,3 +340,12 @@ def test_a_sample_of_a_dask_collection(kind, monkeypatch):
             assert value == X[example["row"], 0]
             if kind != "dask array":
                 assert example["name"] == f"r{example['row']}"
+
+
+def test_a_table_beside_images_is_no_image():
+    X = np.random.default_rng(0).random((40, 2))
+    table = pd.DataFrame({"a": np.arange(40.0), "b": list("pq") * 20})
+    model = KModes(2, n_bandwidths=2, random_state=0).fit(X)
+    summary = report(model, table, X=X, image_shape=(1, 2))
+    assert summary["images"]["high"] == 1.0
+    assert set(summary["cards"][0]["typical"]) == {"a", "b"}

@@ -85,6 +85,13 @@ def test_shares_of_categories_leave_out_missing_ones():
     np.testing.assert_allclose(typical.missing, [0.25, 0, np.nan])
 
 
+def test_many_clusters_with_many_categories():
+    labels = np.arange(100, dtype=np.int8)
+    column = category_column("plan", [f"level {k}" for k in range(100)])
+    shares = Weights.of(labels, np.ones(100), 100).shares(column)
+    assert [column.levels[j] for j in shares.argmax(axis=1)] == [f"level {k}" for k in range(100)]
+
+
 def test_dates_have_a_middle():
     typical = Typical(Column("d", "date", np.array([3.0, 1.0, 2.0, 7.0, 8.0, 9.0])), VALUES)
     np.testing.assert_array_equal(typical.values, [1, 7, np.nan])

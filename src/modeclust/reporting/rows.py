@@ -83,10 +83,11 @@ def read_rows(
             f"data must have the {n_rows:,} rows that were clustered, in the same order, got "
             f"{shape[0]:,}."
         )
-    _read_images(rows, data if frame is None else frame, clustered, image_shape, shape[1])
-    if frame is not None:
+    pixels = data if frame is None else frame
+    are_images = _read_images(rows, pixels, clustered, image_shape, shape[1])
+    if frame is not None and not are_images:
         _read_frame(rows, frame, data)
-    elif not rows.columns and rows.images is not data:
+    elif frame is None and not rows.columns and not are_images:
         _read_array(rows, data, clustered, feature_names)
     _mark_clustered(rows, clustered, pipeline, feature_names)
     if row_names is not None:
@@ -121,22 +122,29 @@ def _in_memory(data: Any, clustered: Clustered) -> tuple[Any, Any]:
 
 def _read_images(
     rows: Rows, data: Any, clustered: Clustered, image_shape: Any, n_columns: int
-) -> None:
+) -> bool:
+    """Read the images, and return whether they are the rows of the data."""
     if image_shape is None:
-        return
+        return False
     try:
-        is_data = n_columns == math.prod(image_shape)
+        is_data = n_columns == math.prod(image_shape) and _is_numeric(data)
     except TypeError:
         is_data = False  # `check_image_shape` says what is wrong
     pixels = data if is_data else clustered.X
     shape = check_image_shape(image_shape, pixels.shape[1])
     rows.image_shape = None if shape is None else list(shape)
     rows.images = pixels if not hasattr(pixels, "to_numpy") else pixels.to_numpy()
+    return is_data
+
+
+def _is_numeric(data: Any) -> bool:
+    """Return whether a frame of narwhals, an array or a sparse matrix has only numbers."""
+    if hasattr(data, "schema"):
+        return all(dtype.is_numeric() for dtype in data.schema.dtypes())
+    return bool(data.dtype.kind in "biuf")
 
 
 def _read_frame(rows: Rows, frame: Any, native: Any) -> None:
-    if rows.images is not None and frame.shape[1] == rows.images.shape[1]:
-        return
     rows.columns = [read_series(frame[name]) for name in frame.columns]
     index = getattr(native, "index", None)
     if index is not None and all(isinstance(label, str) for label in index):

@@ -65,7 +65,8 @@ class Weights(NamedTuple):
     @classmethod
     def of(cls, labels: Labels, values: Doubles, n_clusters: int) -> "Weights":
         """Return the weights; rows of weight 0 do not count."""
-        return cls(np.where(values > 0, labels, -1), values, n_clusters)
+        # The labels of a path are small integers, whose products would overflow.
+        return cls(np.where(values > 0, labels, -1).astype(np.intp), values, n_clusters)
 
     def rows_averaged(self, weight: Doubles | None) -> Doubles:
         """Return how many rows each mode averages."""
