@@ -256,3 +256,15 @@ def test_clusters_without_rows():
     assert (empty["name"], empty["rows"], empty["share"]) == ("Cluster 1", 0, 0.0)
     assert summary["cards"][0]["nearest"] is None
     json.dumps(summary, allow_nan=False)
+
+
+def test_the_time_of_day_is_shown_only_among_few_days():
+    X = np.r_[np.zeros(20), np.ones(20)][:, None]
+    for days, wanted in ((100.0, 10), (2.0, 16)):
+        start = pd.Timestamp("2020-03-01 09:30")
+        when = start + pd.to_timedelta(np.linspace(0, days, 40), "D")
+        summary = summarize(np.repeat([0, 1], 20), pd.DataFrame({"when": when}), X=X)
+        card = summary["cards"][0]
+        assert {len(value) for value in card["detail"]["when"]["range"]} == {wanted}
+        assert len(card["typical"]["when"]) == wanted
+        assert len(card["examples"][0]["values"]["when"]) == 16

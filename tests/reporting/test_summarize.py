@@ -190,7 +190,7 @@ def test_it_says_how_the_number_of_clusters_was_chosen():
     X, _ = make_blobs(200, centers=12 * np.eye(3), random_state=0)
     model = KModes("auto", bandwidth=3.0, n_bandwidths=2, random_state=0).fit(X)
     assert summarize(model, X)["notes"] == [
-        "The number of clusters was chosen from the data. 3 clusters."
+        "The number of clusters was chosen from the data. 3 clusters, and both tests agree."
     ]
     assert summarize(KModes(3, bandwidth=3.0, n_bandwidths=2).fit(X), X)["notes"] == []
 

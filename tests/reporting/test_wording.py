@@ -43,6 +43,7 @@ def test_what_sets_a_cluster_apart_is_a_sentence():
     owner = words([0, 1, 1], "boolean", "Owner")
     assert owner.compare(0.88, 0.41, "there ", "True") == "Owner 88% (there 41%)"
     since = words(np.arange(19_000, 19_100), "date", "Since")
+    assert since.is_daily
     assert since.compare("2022-01-08", "2022-02-01", "all rows ", None) == (
         "Since 2022-01-08 (all rows 2022-02-01)"
     )
@@ -55,11 +56,23 @@ def test_what_sets_a_cluster_apart_is_a_sentence():
         (words([1, 2, 3], name="Income"), -1.0, None, "Low Income"),
         (words([0, 1, 1], name="Owner"), 1.0, None, "Owner"),
         (words([0, 1, 1], "boolean", "Owner"), -1.0, "True", "no Owner"),
-        (words([1, 2, 3], "date", "Since"), -1.0, None, "Early Since"),
     ],
 )
 def test_parts_of_names(told, effect, category, wanted):
-    assert told.adjective(effect, category) == wanted
+    assert told.adjective(effect, 2.0, category) == wanted
+
+
+def test_dates_are_as_exact_as_they_need_to_be():
+    long = words(np.arange(15_000, 19_000, 10), "date", "Since")
+    assert long.adjective(1.0, "2018-12-03", None) == "Since December 2018"
+    assert long.compare("2018-12-03", "2016-05-01", "all rows ", None) == (
+        "Since December 2018 (all rows May 2016)"
+    )
+    assert long.compare("2018-12-03", "2018-12-09", "there ", None) == (
+        "Since 2018-12-03 (there 2018-12-09)"
+    )
+    year = words(np.arange(1940, 2005), name="Born", is_integer=True)
+    assert year.adjective(-1.0, 1962.3, None) == "Born 1962"
 
 
 def test_names_differ():

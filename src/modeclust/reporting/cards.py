@@ -1,5 +1,6 @@
 """The cards of a report: what each cluster is, in the words of the user's data."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -66,13 +67,15 @@ class ColumnSummary:
             "overall" if other is None else "other": usual,
             "effect": round(effect, 4),
             "text": self.words.compare(value, usual, where, category),
-            "part": self.words.adjective(effect, category),
+            "part": self.words.adjective(effect, value, category),
         }
 
     def value(self, value: float) -> Any:
         """Return a value as JSON can hold it; numbers are rounded, to keep the page small."""
         if self.column.kind == "number" and np.isfinite(value):
             return round(value, self.words.format.digits)
+        if self.column.kind == "date" and self.words.is_daily:
+            return self.column.to_json(math.floor(value) if np.isfinite(value) else value)
         return self.column.to_json(value)
 
     def to_values(self, typical: Typical) -> list[Any]:
@@ -110,6 +113,7 @@ class ColumnSummary:
             "range": None,
             "integer": column.is_integer,
             "binary": self.words.format.is_share,
+            "year": self.words.format.is_year,
             "decimals": self.words.format.decimals,
             "unit": self.words.format.unit,
         }
@@ -134,6 +138,7 @@ def describe_strings(column: Column) -> dict[str, Any]:
         "range": None,
         "integer": False,
         "binary": False,
+        "year": False,
         "decimals": 0,
         "unit": 1.0,
     }

@@ -91,6 +91,7 @@ def summarize_heat(summaries: list[ColumnSummary], n_clusters: int) -> dict[str,
     found: list[tuple[float, dict[str, Any], Doubles, Doubles | None]] = []
     for number, summary in enumerate(summaries):
         name, is_category = summary.column.name, summary.column.kind == "category"
+        is_share = is_category or summary.column.kind == "boolean"
         top = np.argsort(-summary.all_rows.center, kind="stable")[:MAX_HEAT_LEVELS]
         for level in top.tolist():
             category = summary.column.levels[level] if is_category else None
@@ -98,9 +99,7 @@ def summarize_heat(summaries: list[ColumnSummary], n_clusters: int) -> dict[str,
             effects = summary.effects[:, level]
             row = {"column": number, "category": category, "label": label}
             largest = float(np.nan_to_num(np.abs(effects)).max())
-            found.append(
-                (largest, row, effects, summary.positions[:, level] if is_category else None)
-            )
+            found.append((largest, row, effects, summary.positions[:, level] if is_share else None))
     found = sorted(found, key=lambda item: -item[0])[:MAX_HEAT_COLUMNS]
     return {
         "rows": [row for _, row, _, _ in found],

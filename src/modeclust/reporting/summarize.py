@@ -100,7 +100,7 @@ def summarize(
     n_noise = source.n_rows - sum(source.counts)
     strings = [column for column in rows.columns if not column.is_summarized]
     return {
-        "title": str(title or f"{source.n_clusters} clusters of {source.n_rows:,} rows"),
+        "title": str(title or _count_clusters(source)),
         "facts": _facts(source, rows, n_noise),
         "notes": all_notes,
         "noun": "rows",
@@ -151,8 +151,8 @@ def _notes(source: Source) -> list[str]:
     notes = []
     suggestion = getattr(source.model, "cluster_suggestion_", None)
     if suggestion is not None:
-        answer = f"{suggestion.answer[0].upper()}{suggestion.answer[1:]}"
-        notes.append(f"The number of clusters was chosen from the data. {answer}.")
+        told = _suggestion_in_words(suggestion)
+        notes.append(f"The number of clusters was chosen from the data. {told}")
     if n_noise := source.n_rows - sum(source.counts):
         notes.append(
             f"{rows_in_words(n_noise)} belong{'s' if n_noise == 1 else ''} to no cluster (noise)."
@@ -167,9 +167,14 @@ def _notes(source: Source) -> list[str]:
     return notes
 
 
-def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
+def _count_clusters(source: Source, *, of_rows: bool = True) -> str:
     n = source.n_clusters
-    what = f"{rows_in_words(source.n_rows)} in {n:,} cluster{'' if n == 1 else 's'}"
+    clusters = f"{n:,} cluster{'' if n == 1 else 's'}"
+    return f"{clusters} of {rows_in_words(source.n_rows)}" if of_rows else clusters
+
+
+def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
+    what = f"{rows_in_words(source.n_rows)} in {_count_clusters(source, of_rows=False)}"
     if n_noise:
         what += f", {n_noise:,} of them in none"
     how = "" if source.model is None else f", found by {type(source.model).__name__}"
@@ -264,6 +269,11 @@ def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | 
         f"{REDUNDANCY_THRESHOLD:.0%} of the lower of the two peaks, at the bandwidth "
         f"{source.model.bandwidth_:.4g}."
     )
+    if len(pairs) > source.n_clusters:
+        sentence += (
+            " There are more such pairs than clusters, so this bandwidth is too large to tell the "
+            "peaks apart. It does not mean that there are too many clusters."
+        )
     return {"sentence": sentence, "threshold": REDUNDANCY_THRESHOLD, "pairs": found}
 
 
@@ -287,6 +297,12 @@ def _add_stability(
         }
 
 
+def _suggestion_in_words(found: Any) -> str:
+    if found.is_sure:
+        return f"{found.answer}, and both tests agree."
+    return f"{found.answer[0].upper()}{found.answer[1:]}."
+
+
 def _suggestion(source: Source) -> dict[str, Any] | None:
     found = getattr(source.model, "cluster_suggestion_", None)
     if found is None:
@@ -294,7 +310,7 @@ def _suggestion(source: Source) -> dict[str, Any] | None:
     return {
         "n_clusters": found.n_clusters,
         "is_sure": found.is_sure,
-        "sentence": found.answer,
+        "sentence": _suggestion_in_words(found),
         "n_by_peaks": found.n_by_peaks,
         "n_by_dips": found.n_by_dips,
         "answered_by": found.answered_by,

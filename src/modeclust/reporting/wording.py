@@ -13,6 +13,11 @@ from modeclust.reporting.typical import AllRows
 
 MAX_NAME = 40  # letters of a column or a category in the name of a cluster
 # Whole numbers between these are written without commas: they may be years.
+FEW_DAYS, TWO_YEARS = 10, 730
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 MAX_COMPARED = 1_000
 EXTRA_DIGITS = 4
 MAX_DECIMALS, MANY_DECIMALS = 12, 400
@@ -102,6 +107,9 @@ class ColumnWords:
         self.column = column
         is_number = column.kind == "number"
         self.format = NumberFormat.of(column, all_rows) if is_number else NumberFormat()
+        # The time of day matters only among dates of a few days, and the day within two years.
+        days = float(np.diff(all_rows.range)[0]) if column.kind == "date" else 0.0
+        self.is_daily, self.is_monthly = days > FEW_DAYS, days > TWO_YEARS
 
     def compare(self, value: Any, other: Any, where: str, category: str | None) -> str:
         """Return a sentence that compares a value with another: "Income 71,600 (all rows 51,400)".
@@ -112,10 +120,18 @@ class ColumnWords:
         if category is not None:
             subject = name if category == "True" else f"{name} {shorten(category)}"
             return f"{subject} {percent(value)} ({where}{percent(other)})"
-        write = str if self.column.kind == "date" else self.format.write
-        return f"{name} {write(value)} ({where}{write(other)})"
+        if self.column.kind == "date":
+            months = self._month(value), self._month(other)
+            own, usual = months if months[0] != months[1] else (value, other)
+            return f"{name} {own} ({where}{usual})"
+        return f"{name} {self.format.write(value)} ({where}{self.format.write(other)})"
 
-    def adjective(self, effect: float, category: str | None) -> str:
+    def _month(self, date: str) -> str:
+        """Return the month of an ISO date in words, or the date itself if it must be exact."""
+        year, month = date.split("-")[:2] if self.is_monthly and date[0] != "-" else ("", "")
+        return f"{MONTHS[int(month) - 1]} {year}" if year else date
+
+    def adjective(self, effect: float, value: Any, category: str | None) -> str:
         """Return what tells a cluster apart, as a part of its name: "High Income", "Plan pro"."""
         name = shorten(self.column.name)
         if self.column.kind == "boolean" or self.format.is_share:
@@ -125,7 +141,9 @@ class ColumnWords:
                 f"{name} {shorten(category)}" if effect > 0 else f"{name} not {shorten(category)}"
             )
         if self.column.kind == "date":
-            return f"{'Late' if effect > 0 else 'Early'} {name}"
+            return f"{name} {self._month(value)}"
+        if self.format.is_year:
+            return f"{name} {self.format.write(value)}"
         return f"{'High' if effect > 0 else 'Low'} {name}"
 
 
