@@ -64,9 +64,9 @@ for k, ax in enumerate(axes[:, 0]):
 # How typical are they?
 # ---------------------
 #
-# A typical digit has neighbours of its own class. For each center or mode of the path, look at the 20
-# nearest rows of its cluster. The purity is the share of their most frequent class. A center between
-# classes has a low purity.
+# A typical digit has neighbours of its own class. For each center or mode of the path, look at the
+# 20 nearest rows of its cluster. The purity is the share of their most frequent class. A center
+# between classes has a low purity.
 
 
 def purity_of(center, rows):

@@ -277,7 +277,7 @@ def test_rows_of_a_column_that_are_all_missing_in_a_cluster():
         ("model", IRIS[1:], {}, "fitted on, 150 rows, got 149"),
         ("model", IRIS[::-1], {}, "in the same order.*pass that as X"),
         ("model", IRIS[:100], {"X": IRIS}, "data must have the 150 rows that were clustered.*100"),
-        ("model", IRIS, {"row_names": "nome"}, "no column 'nome', its columns are 'sepal length"),
+        ("model", IRIS, {"row_names": "absent"}, "no column 'absent', its columns are 'sepal"),
         ("model", IRIS, {"texts": "words"}, "texts must be a column of data or one value for each"),
         ("model", IRIS, {"row_names": ["a"]}, "row_names must have one value for each of the 150"),
         ("model", IRIS, {"texts": ["a", "b"]}, "texts must have one value for each of the 150"),
