@@ -40,6 +40,17 @@ def test_modes_are_drawn_where_they_are(moons, open_page):
         np.testing.assert_array_equal(seen, [BLUE, ORANGE])
 
 
+def test_modes_of_images_are_drawn_as_pictures(digits, open_page):
+    page = open_page(digits.path)
+    k = 4
+    [[x, y]] = places(page, [digits.summary["map"]["centers"][-1][k]])
+    seen = pixels(page, "#map canvas")[..., :3]
+    corner = seen[round(y - 15 + 2), round(x - 15 + 2)]  # of the picture, which is 30 pixels wide
+    np.testing.assert_allclose(corner, 255 * digits.clustering.modes_[k, 0], atol=2)
+    frame = seen[round(y), round(x) - 16]
+    assert frame.tolist() == [131, 45, 182]  # the colour of cluster 4
+
+
 def test_a_tooltip_names_the_row_and_its_cluster(table, open_page):
     page = open_page(table.path)
     point = [axis[7] for axis in table.summary["map"]["points"]]

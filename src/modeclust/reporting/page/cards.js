@@ -28,7 +28,7 @@ const withoutShare = (sentence) => (sentence ?? "").replace(/^[<>\d]+% of \S+\. 
 
 /** Return the sentence of a card, or nothing if the name says the same. */
 function told(card) {
-  const sentence = withoutShare(card.sentence);
+  const sentence = card.rows ? withoutShare(card.sentence) : "";
   return sentence.replace(/^[^:]*: |\.$/g, "") === card.name ? "" : sentence;
 }
 
@@ -88,6 +88,7 @@ function folded(title, make) {
 
 function cardBody(card) {
   const k = card.cluster;
+  if (card.rows === 0) return [part(null, element("p", {}, `There are no ${noun} in this cluster.`))];
   const examples = card.examples ?? [];
   const parts = [];
   if (report.images) parts.push(part(null, element("div", { class: "pictures" }, modePicture(k), element("div", { class: "rows" }, examples.filter(hasImage).map(rowPicture)))));

@@ -52,6 +52,9 @@ function rowPicture(example) {
 
 /** Return the switch that inverts grey pictures. */
 function inversionSwitch() {
-  const box = element("input", { type: "checkbox", id: "invert", onchange: () => document.body.classList.toggle("inverted", box.checked) });
+  const box = element("input", { type: "checkbox", id: "invert", onchange: () => {
+    document.body.classList.toggle("inverted", box.checked);
+    emit("theme");
+  } });
   return element("label", { class: "check" }, box, "Invert grey pictures");
 }

@@ -88,7 +88,11 @@ function drawModes(context) {
   const places = new Map(bySize.map((k) => [k, mapPoint(...report.map.centers[state.step][k])]));
   context.lineWidth = 1.5;
   for (const [k, [px, py]] of [...places].reverse()) {
-    const size = k === state.highlight ? 22 : 16;
+    if (report.images) {
+      drawModePicture(context, k, px, py);
+      continue;
+    }
+    const size = (k === state.highlight ? 1.4 : 1) * modeSize();
     context.save();
     context.translate(px - size / 2, py - size / 2);
     context.scale(size / 14, size / 14);
@@ -102,9 +106,28 @@ function drawModes(context) {
   drawNames(context, bySize, places);
 }
 
+const scratch = document.createElement("canvas");
+
+/** Draw the picture of a mode in a frame of the colour of its cluster. */
+function drawModePicture(context, k, px, py) {
+  [scratch.height, scratch.width] = report.images.shape;
+  paintMode(scratch, k);
+  const half = (k === state.highlight ? 1.5 : 1) * modeSize() / 2;
+  context.fillStyle = color(k);
+  context.fillRect(px - half - 2.5, py - half - 2.5, 2 * half + 5, 2 * half + 5);
+  context.imageSmoothingEnabled = report.images.shape[1] > modeSize();
+  context.filter = document.body.classList.contains("inverted") ? "invert(1)" : "none";
+  context.drawImage(scratch, px - half, py - half, 2 * half, 2 * half);
+  context.filter = "none";
+}
+
+/** Return how large modes are drawn, in pixels. */
+const modeSize = () => (report.images ? (many ? 22 : 30) : 16);
+
 /** Write the names of the clusters beside their modes, the largest first, where there is room. */
 function drawNames(context, order, places) {
-  const taken = [...places.values()].map(([px, py]) => [px - 9, py - 9, px + 9, py + 9]);
+  const side = modeSize() / 2 + 1;
+  const taken = [...places.values()].map(([px, py]) => [px - side, py - side, px + side, py + side]);
   const overlaps = ([a, b, c, d]) => a < 2 || b < 2 || c > map.size[0] - 2 || d > map.size[1] - 26 ||
     taken.some(([e, f, g, h]) => a < g && c > e && b < h && d > f);
   context.font = `600 12.5px ${map.tones.family}`;
@@ -115,7 +138,9 @@ function drawNames(context, order, places) {
     const text = shorten(nameOf(k), map.size[0] < 500 ? 22 : 30);
     const width = context.measureText(text).width;
     const [px, py] = places.get(k);
-    const tries = [[px + 13, py], [px - 13 - width, py], [px - width / 2, py - 20], [px - width / 2, py + 20], [px + 8, py - 18], [px - 8 - width, py - 18], [px + 8, py + 18], [px - 8 - width, py + 18]];
+    const [besides, above] = [side + 4, side + 11];
+    const tries = [[px + besides, py], [px - besides - width, py], [px - width / 2, py - above], [px - width / 2, py + above],
+      [px + 8, py - above + 2], [px - 8 - width, py - above + 2], [px + 8, py + above - 2], [px - 8 - width, py + above - 2]];
     const boxes = tries.map(([left, middle]) => [left - 2, middle - 9, left + width + 2, middle + 9]);
     let found = boxes.findIndex((box) => !overlaps(box));
     if (found < 0 && k !== state.highlight) continue;
@@ -149,7 +174,7 @@ function drawAxes(context) {
 function mapHit(px, py) {
   const away = (x, y) => Math.hypot(...mapPoint(x, y).map((value, axis) => value - [px, py][axis]));
   const near = clusters.filter((k) => rowsOf(k) > 0).map((k) => [away(...report.map.centers[state.step][k]), k]).sort((a, b) => a[0] - b[0])[0];
-  if (near && near[0] < 10) return { cluster: near[1], row: -1 };
+  if (near && near[0] < modeSize() / 2 + 2) return { cluster: near[1], row: -1 };
   const [xs, ys] = report.map.points;
   let [best, found] = [9, -1];
   for (let i = 0; i < xs.length; i++) {
@@ -222,7 +247,7 @@ function startMap() {
   const n = report.map.rows.length;
   byId("map-title").textContent = `Map: ${noun} that are alike lie near each other`;
   const shown = n < report.n_rows ? `A sample of ${formatCount(n)} of the ${formatCount(report.n_rows)} ${noun}, drawn at random within each cluster.` : `All ${formatCount(n)} ${noun}.`;
-  byId("map-caption").textContent = `${shown} Large symbols are the ${isKeptPath() && !many ? "modes, with their way from the means" : "modes"}. Point at one to see what it is.`;
+  byId("map-caption").textContent = `${shown} ${report.images ? "Pictures" : "Large symbols"} are the ${isKeptPath() && !many ? "modes, with their way from the means" : "modes"}. Point at one to see what it is.`;
   map.canvas = element("canvas", { tabindex: "0", role: "img", "aria-label": `Map of the ${noun}. The arrow keys go from cluster to cluster, Enter to its card.` });
   byId("map").replaceChildren(map.canvas, element("div", { class: "zoom" },
     button("+", () => zoomMap(1 / 1.5), { "aria-label": "Zoom in" }), button("−", () => zoomMap(1.5), { "aria-label": "Zoom out" }),
