@@ -50,7 +50,7 @@ GLOSSARY = {
     "redundant": "Two clusters are redundant if the density has no dip between their modes: they "
     "may be parts of one group.",
     "dip": "A value of low density between two peaks. Hartigan's dip measures how clear it is.",
-    "number of clusters": "K. With 'auto', it is chosen from the data by two tests: the peaks of "
+    "number of clusters": "K. With 'auto', it is chosen from the data by tests: the peaks of "
     "the density, and the dips between clusters.",
     "moved": "How far the mode is from the mean of the initial cluster.",
     "class": "A group that is known in advance, to compare the clusters with.",
