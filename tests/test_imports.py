@@ -84,7 +84,7 @@ def test_estimators_load_neither_plots_nor_reports():
     code = """
 import sys
 import modeclust
-for name in modeclust.__all__:
+for name in set(modeclust.__all__) - {"report"}:
     getattr(modeclust, name)
 assert not [name for name in sys.modules if name.startswith(("modeclust.plot", "modeclust.rep"))]
 """
