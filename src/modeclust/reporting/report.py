@@ -33,8 +33,7 @@ def report(
 
     Each cluster has a card: its size, the typical row, what sets it apart from all rows, real
     examples, and the nearest other cluster. A map, a heat map and a table show all clusters, and a
-    slider follows the modes along the path. The page is one HTML file that works offline. Requires
-    ``pip install 'modeclust[report]'``.
+    slider follows the modes along the path. The page is one HTML file that works offline.
 
     The mode of a cluster is a weighted mean of its rows. The same weights, applied to any column of
     `data`, say what is typical in it: a mean of numbers, in their units; the commonest category,

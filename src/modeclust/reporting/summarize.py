@@ -313,7 +313,7 @@ def _suggestion(source: Source) -> dict[str, Any] | None:
         "sentence": _suggestion_in_words(found),
         "n_by_peaks": found.n_by_peaks,
         "n_by_dips": found.n_by_dips,
-        "n_by_shape": getattr(found, "n_by_shape", None),
+        "n_by_shape": found.n_by_shape,
         "answered_by": found.answered_by,
         "peak_heights": [finite_or_none(height) for height in found.peak_heights],
         "peak_threshold": finite_or_none(found.peak_threshold),
