@@ -168,8 +168,8 @@ const fullBar = () => (many ? Math.max(...clusters.map(shareOf), 1e-9) : 1);
 /** Show the size of a cluster at the step. */
 function showHead(k, full = fullBar()) {
   const card = cardOf(k);
-  card.querySelector(".share").textContent = formatShare(shareOf(k), 1);
-  card.querySelector(".count").textContent = `of all ${noun} (${formatCount(rowsOf(k))})`;
+  setText(card.querySelector(".share"), formatShare(shareOf(k), 1));
+  setText(card.querySelector(".count"), `of all ${noun} (${formatCount(rowsOf(k))})`);
   withWidth(card.querySelector(".bar i"), (100 * shareOf(k)) / full);
   const thumb = card.querySelector("canvas.thumb");
   if (thumb) paintMode(thumb, k);

@@ -27,6 +27,11 @@ const isolated = (text) => element("bdi", { dir: "auto" }, String(text));
 /** Return a button. */
 const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
 
+/** Set a text if it is another one, because the browser lays out again what is set. */
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /** Set the width of an element in percent. (Attributes named `style` are against the policy of the page.) */
 function withWidth(created, percent, left = null) {
   created.style.width = `${Math.max(percent, 0).toFixed(2)}%`;

@@ -26,7 +26,7 @@ function startGlance() {
   const list = byId("sizes");
   const order = [...clusters].sort(cardOrders.size);
   byId("sizes-title").textContent = clusters.length === 1 ? "One cluster" : `${clusters.length} clusters by size`;
-  byId("sizes-caption").textContent = many ? "Choose one to see its card. The list scrolls." : "Choose one to see its card.";
+  byId("sizes-caption").textContent = clusters.length === 1 ? "" : many ? "Choose one to see its card. The list scrolls." : "Choose one to see its card.";
   list.replaceChildren(...order.map(sizeLine));
   if (report.n_noise) {
     list.append(element("li", { class: "noise" }, element("span", {}, symbol(-1), term("In no cluster", "noise")),
@@ -37,7 +37,7 @@ function startGlance() {
     for (const line of list.children) {
       const k = line.dataset.cluster;
       if (k === undefined) continue;
-      line.querySelector(".share").textContent = formatShare(shareOf(k), 1);
+      setText(line.querySelector(".share"), formatShare(shareOf(k), 1));
       line.title = `${nameOf(k)}: ${counted(rowsOf(k))}`;
       withWidth(line.querySelector(".bar i"), (100 * shareOf(k)) / largest);
       const picture = line.querySelector("canvas");

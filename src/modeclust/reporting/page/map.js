@@ -4,8 +4,8 @@
 const map = { view: null, full: null, size: [0, 0], canvas: null, tones: null };
 const MAP_EDGE = { left: 12, right: 12, top: 10, bottom: 30 };
 const MAX_MAP_LABELS = 30;
-const MAX_MAP_SYMBOLS = 800; // with more rows, they are dots
-const N_MAP_PARTS = 6;
+const [MAX_MAP_SYMBOLS, MAX_MAP_DOTS] = [800, 3000]; // with more rows they are dots, and then small squares
+const N_MAP_PARTS = 4;
 
 const mapPoint = (x, y) => {
   const [x0, x1, y0, y1] = map.view;
@@ -25,7 +25,7 @@ function drawRows(context, rows, labels, [xs, ys]) {
   const { left, right, top, bottom } = MAP_EDGE;
   const [across, down] = [(map.size[0] - left - right) / (x1 - x0), (map.size[1] - top - bottom) / (y1 - y0)];
   const asDots = xs.length > MAX_MAP_SYMBOLS;
-  const radius = asDots ? (xs.length > 3000 ? 2 : 2.5) : 4;
+  const radius = asDots ? 2.5 : 4;
   const outlines = new Map([-1, ...clusters].map((k) => [k, new Path2D(outline(k))]));
   for (let part = 0; part < N_MAP_PARTS; part++) { // in parts, so that no cluster covers all others
     const dots = new Map();
@@ -34,7 +34,8 @@ function drawRows(context, rows, labels, [xs, ys]) {
       const [px, py] = [left + across * (xs[i] - x0), top + down * (y1 - ys[i])];
       if (!dots.has(labels[i])) dots.set(labels[i], new Path2D());
       const path = dots.get(labels[i]);
-      if (asDots) {
+      if (xs.length > MAX_MAP_DOTS) path.rect(px - 1.7, py - 1.7, 3.4, 3.4);
+      else if (asDots) {
         path.moveTo(px + radius, py);
         path.arc(px, py, radius, 0, 2 * Math.PI);
       } else path.addPath(outlines.get(labels[i]), new DOMMatrix([radius / 7, 0, 0, radius / 7, px - radius, py - radius]));

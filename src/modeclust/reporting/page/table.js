@@ -1,7 +1,7 @@
 "use strict";
 // The table of all clusters, which can be sorted and searched.
 
-const N_TABLE_COLUMNS = 12; // of typical values
+const N_TABLE_COLUMNS = many ? 8 : 12; // of typical values
 
 /** Return the columns of the table: title, key in the glossary, text of a cell, and what it is sorted by. */
 function tableColumns() {
@@ -69,9 +69,7 @@ function showTable() {
     const cells = table.lines[k].cells;
     table.columns.forEach(({ cell }, i) => {
       if (!cell) return;
-      const text = cell(k);
-      const shown = cells[i].firstChild;
-      if (shown.textContent !== text) shown.textContent = text;
+      setText(cells[i].firstChild, cell(k));
     });
   }
 }
