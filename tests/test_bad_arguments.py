@@ -21,7 +21,7 @@ import pytest
 from command import refused
 from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
-from sklearn.cluster import DBSCAN
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
 
 import modeclust
@@ -234,6 +234,7 @@ CALLS: dict[str, Any] = {
         **({"suggestion": suggestion()} | given)
     ),
     "ClusterCountDisplay.plot": of(lambda: ClusterCountDisplay(suggestion=suggestion()), "plot"),
+    "report": lambda **given: modeclust.report(**({"clustering": _kmodes(), "data": X} | given)),
     "Report.save": of(lambda: Report({}), "save"),
 }
 
@@ -470,6 +471,19 @@ CLIMBS = {
 W = np.ones((10, 10))
 
 
+def by_hand(message, *values):
+    return [bad(value, message) for value in values]
+
+
+def one_for_each_row(name):
+    """Return rows for a parameter that is a column of the data or has one value for each row."""
+    return [
+        bad("absent", f"{name} must be a column of data or one value for each row"),
+        bad(["a"], f"{name} must have one value for each of the 10 rows, got 1"),
+        bad(3, f"{name} must be a column of data or one value for each row, got GOT"),
+    ]
+
+
 def nearly_symmetric():
     given = W.copy()
     given[0, 1] = given[1, 0] = 1e12
@@ -492,15 +506,19 @@ REPORT = {
     "X": KNOWN,
     "y": [
         *CLASSES,
-        bad("report.html", "the path is the third argument: report.X, path='report.html'"),
+        bad("report.html", "y must be the class of each row.* name the file by path='report.html'"),
     ],
     "path": REPORT_TO_WRITE,
     "image_shape": IMAGE,
     "feature_names": NAMES,
     "title": anything("whatever it is, the heading is its text"),
     "notes": [bad(3, "notes must be a list of sentences, got GOT")],
+    "row_names": one_for_each_row("row_names"),
+    "texts": one_for_each_row("texts"),
+    "overwrite": by_hand("overwrite must be True or False, got GOT", "yes", 1, None),
     "sample_weight": WEIGHTS,
 }
+RESAMPLES = by_hand("stability must be a number of resamples >= 0, got GOT", -1, 2.5, "ten", None)
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
@@ -547,7 +565,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_scale": SCALES,
     },
     "KModes.stability": {**STABILITY, "sample_scale": SCALES},
-    "KModes.report": {**REPORT, "sample_scale": SCALES},
+    "KModes.report": {**REPORT, "stability": RESAMPLES, "sample_scale": SCALES},
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
         **SHARED_BY_PATHS,
@@ -594,6 +612,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "LaplacianKModes.stability": STABILITY,
     "LaplacianKModes.report": {
         **REPORT,
+        "stability": RESAMPLES,
         "sample_scale": [bad(np.ones(10), "sample_scale must be None: LaplacianKModes has no")],
     },
     "LaplacianKModes.save": {"path": FILE_TO_WRITE},
@@ -782,6 +801,29 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "ax": AXES,
     },
     "ClusterCountDisplay.plot": {"ax": AXES},
+    "report": {
+        **{name: rows for name, rows in REPORT.items() if name not in ("X", "y")},
+        "clustering": [
+            bad("labels", "clustering must be a fitted KModes, .* or labels, got GOT"),
+            bad(None, "clustering must be a fitted KModes, .* or labels, got GOT"),
+            bad(KMeans(2).fit(X), "got a KMeans; pass its labels_"),
+            bad(KModes(3), "not fitted", NotFittedError),
+            bad([0, 1], "labels must have one entry for each of the 10 rows of X, got 2"),
+        ],
+        "data": [
+            bad(X[1:], "fitted on, 10 rows, got 9"),
+            bad(X[1:], "data must have the 10 rows that were clustered.* got 9", X=X),
+            bad(X[::-1], "in the same order.* pass that as X"),
+            bad(np.zeros((10, 2, 2)), "data must have rows and columns", X=X),
+            bad(["text"] * 10, "pass what was clustered as X"),
+        ],
+        "X": [row for row in KNOWN if row.value is not None],
+        "y": REPORT["y"],
+        "stability": [
+            *RESAMPLES, bad(3, "stability must be 0 for labels", clustering=np.arange(10) % 2)
+        ],
+        "sample_scale": SCALES,
+    },
     "Report.save": {
         "path": [
             *REPORT_TO_WRITE,
@@ -814,7 +856,7 @@ def empty_folder(tmp_path_factory):
         for name in ("run", "distances"):
             patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
         patch.setattr("modeclust._core.nearest_rows", work)
-        patch.setattr("modeclust.reporting.summarize.labels_along", work)
+        patch.setattr("modeclust.reporting.data.labels_along", work)
         patch.chdir(folder)
         yield folder
 
@@ -864,6 +906,7 @@ TYPED = {
     "fit": ["fit", "iris", "-k", "3"],
     "explore": ["explore", "iris", "-k", "3", "--no-open"],
     "predict": ["predict", "../model.npz", "wine", "-o", "labels.csv"],
+    "report": ["report", "../model.npz", "wine", "--no-open"],
     "info": ["info", "../model.npz"],
     "demo": ["demo", "--no-open"],
 }
@@ -957,6 +1000,17 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
         "separator": [(";", "--separator applies only to text files, .* 'wine'; remove")],
         "id_column": [("id", "The built-in dataset 'wine' has no columns of .* ids")],
         "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
+    },
+    "report": {
+        "model": MODEL,
+        "data": [*DATA, ("iris", "X has 4 features, but KModes is expecting 2")],
+        "output": [("absent/page.html", NO_FOLDER[1]), ("page.pdf", "must end in .html, got")],
+        "columns": [("x", "--columns applies to labels only")],
+        "id_column": [("id", "The built-in dataset 'wine' has no columns of .* ids")],
+        "text_column": [("note", "'wine' has no column 'note' for --text-column")],
+        "image": [("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'")],
+        "stability": [("-1", "'--stability': .*0"), ("x", "'--stability': .*integer")],
+        "separator": [(";", "--separator applies only to text files, .* 'wine'; remove")],
     },
     "info": {"model": MODEL},
     "demo": {"output": [NO_FOLDER, (".", "the current folder cannot be replaced")]},

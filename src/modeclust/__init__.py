@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from modeclust.estimators.suggest_clusters import suggest_clusters
     from modeclust.mode_tree import ModeTree
     from modeclust.path import Path
+    from modeclust.reporting.report import report
     from modeclust.versions import show_versions
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "kmodes_path",
     "load",
     "modes_by_bandwidth",
+    "report",
     "show_versions",
     "suggest_clusters",
 ]
@@ -47,6 +49,7 @@ _MODULES = {
     "kmodes_path": "estimators.functions",
     "load": "estimators.saving",
     "modes_by_bandwidth": "estimators.functions",
+    "report": "reporting.report",
     "show_versions": "versions",
     "suggest_clusters": "estimators.suggest_clusters",
 }

@@ -182,6 +182,48 @@ def predict(
         say("wrote", output)
 
 
+@app.command(
+    epilog=_examples(
+        "modeclust report iris.modes flowers.csv -o flowers.html",
+        "modeclust report labels.csv customers.csv --id-column name --text-column comment",
+    )
+)
+def report(
+    model: opts.Described,
+    data: opts.ReportedData,
+    output: opts.Page = None,
+    columns: opts.Columns = None,
+    id_column: opts.RowNames = None,
+    text_column: opts.TextColumn = None,
+    image: opts.Image = None,
+    stability: opts.Resamples = 0,
+    header: opts.Header = None,
+    separator: opts.Separator = None,
+    decimal_comma: opts.DecimalComma = False,
+    force: opts.Force = False,
+    no_open: opts.NoOpen = False,
+) -> None:
+    """Show the clusters of MODEL, or of labels of any tool, with all columns of DATA."""
+    from modeclust.cli.fit import parse_columns
+    from modeclust.cli.folder import check_file
+    from modeclust.cli.readers.csv_files import CsvFormat
+    from modeclust.cli.report import ReportOptions, make_page
+
+    page = output or Path(f"{FitOptions(data, '1').stem}-report.html")
+    if page.suffix.lower() != ".html":
+        raise ValueError(f"the page must end in .html, got {str(page)!r}.")
+    check_file(page, force=force)
+    csv_format = CsvFormat(header, separator, decimal_comma)
+    chosen = parse_columns(columns)
+    made = make_page(
+        ReportOptions(model, data, chosen, id_column, text_column, image, stability, csv_format)
+    )
+    made.save(page)
+    say("wrote", page)
+    if not no_open:
+        _open(page)
+
+
 @app.command(epilog=_examples("modeclust info iris.modes", "modeclust info model.npz --json"))
 def info(model: opts.Model, as_json: opts.AsJson = False) -> None:
     """Show the parameters and clusters of MODEL."""

@@ -41,6 +41,7 @@ class Fit(NamedTuple):
     warnings: list[str]
     # Most common class of each cluster and its share of the rows, if there is a label column.
     common_classes: "list[tuple[str | None, float | None]] | None"
+    original: Any  # the features in the units of the data
 
     def to_original(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return modes in the units of the data."""
@@ -72,6 +73,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         tell("note", hint)
         table = table._replace(notices=(*table.notices, hint))
     scaling = fit_scaling(table.X, table.weight) if options.standardize else None
+    original = table.X
     if scaling is not None:
         table = table._replace(X=scaling.transform(table.X))
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
@@ -86,7 +88,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else most_common_classes(model, table.labels)
     messages = dict.fromkeys(use_option_names(str(warning.message)) for warning in caught)
-    return Fit(model, table, scaling, list(messages), classes)
+    return Fit(model, table, scaling, list(messages), classes, original)
 
 
 def fit_scaling(X: Any, weight: Any) -> Scaling:

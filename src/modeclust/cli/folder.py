@@ -12,6 +12,7 @@ import numpy as np
 
 from modeclust.cli.fit import Fit
 from modeclust.cli.readers.files import listed
+from modeclust.cli.report_page import page_of
 from modeclust.cli.writers import WRITERS, write_columns, write_labels
 from modeclust.estimators.saving import write_model
 from modeclust.io.atomic import unused_name
@@ -143,7 +144,7 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     else:  # only sizes and objectives; the model has the modes
         path = replace(path, centers=path.centers[..., :0], feature_names=[])
     write_columns(folder / "path.csv", path.to_frame("dict"))
-    page = report(fit, in_folder=True)
+    page = report(fit)
     for name in ("report.html", "report.json"):
         page.save(folder / name)
     return sorted(path.name for path in folder.iterdir())
@@ -154,23 +155,19 @@ def labels_name(ending: str) -> str:
     return f"labels{ending if ending in WRITERS else '.parquet'}"
 
 
-def report(fit: Fit, *, in_folder: bool = False) -> Any:
-    """Return the report of a fit. It shows the data as it was clustered, which may be scaled."""
-    model, table = fit.model, fit.table
+def report(fit: Fit) -> Any:
+    """Return the report of a fit, with all columns of the data in their units."""
+    table = fit.table
     remarks = [*table.notices, *fit.warnings]
     if fit.scaling is not None:
-        remarks.append("Columns were scaled to unit variance. The values shown are scaled.")
-        if in_folder:
-            remarks[-1] += " The file modes.csv has the modes in the original units."
-    return model.report(
+        remarks.append("The clusters were found in columns that were scaled to unit variance.")
+    return page_of(
+        fit.model,
         table.X,
-        table.labels,
-        path=None,
+        table,
+        fit.original,
         image_shape=table.image_shape,
-        feature_names=table.columns,
-        title=table.title,
         notes=remarks,
-        sample_weight=table.weight,
     )
 
 

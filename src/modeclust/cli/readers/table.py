@@ -56,6 +56,7 @@ class Table(NamedTuple):
     title: str = ""
     notices: tuple[str, ...] = ()  # remarks on how the file was read
     is_named: bool = True  # whether the file has column names
+    frame: Any = None  # all columns that were read, without labels and weights; None for arrays
 
 
 def read_table(
@@ -101,7 +102,17 @@ def read_table(
         title=shown(Path(path).name),
         notices=tuple(table.notices),
         is_named=source.is_named,
+        frame=_other_columns(table, options),
     )
+
+
+def _other_columns(table: Columns | ParquetChunks, options: ReadOptions) -> Any:
+    """Return the frame of a table without the columns that were asked to be something else."""
+    frame = getattr(table, "frame", None)
+    if frame is None:
+        return None
+    unused = {options.label_column, options.weight_column, *options.exclude}
+    return frame.select([name for name in frame.columns if name not in unused])
 
 
 def open_file(path: Path, csv_format: CsvFormat) -> Columns | Scan:
