@@ -265,9 +265,9 @@ def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | 
         found.append({"clusters": [i, j], "ratio": ratio, "depth": depth, "text": text})
     if is_too_wide:
         sentence = (
-            f"The bandwidth {model.bandwidth_:.4g} is too wide to tell which clusters are redundant: "
-            "between most of them, the density has no dip. It does not mean that there are too many "
-            "clusters."
+            f"The bandwidth {model.bandwidth_:.4g} is too wide to tell which clusters are "
+            "redundant: between most of them, the density has no dip. It does not mean that there "
+            "are too many clusters."
         )
     else:
         sentence = (
