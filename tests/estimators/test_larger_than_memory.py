@@ -73,13 +73,16 @@ def test_a_memory_map(tmp_path):
     assert_as_in_memory(KModes(**OPTIONS).fit(da.from_array(mapped, chunks=(1000, 3))))
 
 
+def largest_class(card):
+    """Return the most frequent class of the rows that were looked at, and its share."""
+    name, count = card["classes"][0]
+    return name, count / sum(count for _, count in card["classes"])
+
+
 class TestReport:
     @pytest.fixture(autouse=True)
     def small_samples(self, monkeypatch):
-        from modeclust.reporting import data
-
-        self.report_data = data
-        monkeypatch.setattr(data, "MAX_SAMPLE_ROWS", 600)
+        monkeypatch.setattr("modeclust.reporting.sample.MAX_SAMPLE_ROWS", 600)
 
     def test_of_a_sample(self, frame):
         rows = frame[["a", "b", "c"]]
@@ -87,9 +90,9 @@ class TestReport:
         told = model.report(rows, KINDS, None, sample_weight=frame["w"]).summary
         whole = KModes(**OPTIONS).fit(X, sample_weight=WEIGHT)
         theirs = whole.report(X, KINDS, None, sample_weight=WEIGHT).summary
-        for name in ("title", "n_rows", "n_features", "class_names", "pattern"):
+        for name in ("title", "n_rows", "n_clusters", "class_names"):
             assert told[name] == theirs[name], name
-        assert told["feature_names"] == ["a", "b", "c"]
+        assert [column["name"] for column in told["columns"]] == ["a", "b", "c"]
         assert [step["counts"] for step in told["steps"]] == [
             step["counts"] for step in theirs["steps"]
         ]
@@ -98,26 +101,28 @@ class TestReport:
         shown = told["map"]["rows"]
         assert 600 <= len(shown) <= 640
         assert told["labels"]["rows"] == shown
-        np.testing.assert_allclose(
-            told["exemplar_values"], X[told["exemplar_rows"]], atol=1e-3 * np.abs(X).max()
-        )
         assert told["map"]["classes"] == KINDS[shown].tolist()
-        for k, row in enumerate(model.exemplar_indices_):
-            assert told["exemplars"][-1][k][0] == row
-            assert set(told["exemplars"][-1][k]) <= set(told["exemplar_rows"])
-        for ours, best in zip(told["top_classes"][-1], theirs["top_classes"][-1], strict=True):
-            assert ours[0] == best[0]
-            assert ours[1] == pytest.approx(best[1], rel=0.1)
+        for k, (card, other) in enumerate(zip(told["cards"], theirs["cards"], strict=True)):
+            assert card["rows"] == other["rows"]
+            first = card["examples"][0]
+            assert first["row"] == model.exemplar_indices_[k]
+            given = [first["values"][name] for name in "abc"]
+            np.testing.assert_allclose(given, X[first["row"]], atol=1e-3 * np.abs(X).max())
+            (name, share), (best, expected) = (largest_class(found) for found in (card, other))
+            assert name == best
+            assert share == pytest.approx(expected, abs=0.1)
         model.report(rows, KINDS, None).to_html()
 
     def test_of_few_rows_is_of_all(self, monkeypatch):
         da = pytest.importorskip("dask.array")
-        monkeypatch.setattr(self.report_data, "MAX_SAMPLE_ROWS", 20_000)
+        monkeypatch.setattr("modeclust.reporting.sample.MAX_SAMPLE_ROWS", 20_000)
         rows = da.from_array(X, chunks=(1000, 3))
         ours = KModes(**OPTIONS).fit(rows).report(rows, KINDS, None).summary
         theirs = KModes(**OPTIONS).fit(X).report(X, KINDS, None).summary
-        for name in ("notes", "n_rows", "exemplar_rows", "top_classes", "labels"):
+        for name in ("notes", "n_rows", "labels"):
             assert ours[name] == theirs[name], name
+        for card, other in zip(ours["cards"], theirs["cards"], strict=True):
+            assert card["classes"] == other["classes"]
 
     def test_of_other_rows_is_refused(self):
         da = pytest.importorskip("dask.array")

@@ -289,9 +289,11 @@ def test_stability_and_merging_keep_the_number(never_sure):
     with pytest.warns(UnsureClusterCountWarning):
         model = KModes("auto", **QUICK).fit(X)
     assert model.stability(X, n_resamples=2).jaccard.shape == (5,)
-    merged = KModes("auto", **QUICK | {"bandwidth": 30.0})
+    wider = KModes("auto", **QUICK | {"bandwidth": 3.0})
     with pytest.warns(UnsureClusterCountWarning):
-        merged = merged.fit(X).merge_redundant(X)
+        wider.fit(X)
+    shallowest = wider.dip_significance_.data.min()
+    merged = wider.merge_redundant(X, threshold=shallowest + 0.01)
     assert merged.n_clusters_ == len(merged.modes_) < 5
     assert merged.cluster_suggestion_ is None
 

@@ -4,7 +4,9 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
+from modeclust.estimators.confidence import Confidence
 from modeclust.kernels import KERNELS
+from modeclust.reporting.charts import MAX_SHOWN_SCORE
 from modeclust.reporting.summarize import summarize
 
 
@@ -128,13 +130,16 @@ def test_the_heat_map_has_the_effects_of_numbers_and_the_commonest_categories():
 def test_outliers_are_listed():
     X, _ = make_blobs(100, centers=2, random_state=0)
     model = KModes(2, n_bandwidths=2, random_state=0).fit(X)
-    model.outlier_scores_ = np.r_[np.zeros(99), 7.0]
+    typical = model._confidence.typical
+    model._confidence = Confidence(typical, np.r_[np.zeros(98), 20.0, 70.0])
     outliers = summarize(model, X)["outliers"]
     assert outliers["rows"][0] == {
         "row": 99,
         "name": "row 99",
         "cluster": int(model.labels_[99]),
-        "score": 7.0,
+        "score": 70.0,
     }
+    assert outliers["edges"][-1] == MAX_SHOWN_SCORE
+    assert outliers["n_above"] == 2
     assert sum(outliers["counts"]) == 100
     assert len(outliers["edges"]) == len(outliers["counts"]) + 1

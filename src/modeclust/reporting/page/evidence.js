@@ -4,6 +4,7 @@
 function startOutliers() {
   const { outliers } = report;
   if (!outliers) { byId("outliers-panel").hidden = true; return; }
+  byId("outliers-panel").open = !many;
   byId("outliers-title").textContent = `Outliers: ${noun} far from the mode of their cluster`;
   byId("outliers-caption").replaceChildren("Left: how many ", noun, " have each ", term("outlier score"), "; the higher, the more unusual.",
     outliers.n_above ? ` The last bar has ${counted(outliers.n_above)} with higher scores.` : "", " Right: the most unusual ones.");
