@@ -17,7 +17,7 @@ from modeclust.cli.app import app
 API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # Results of the library, which users do not create.
 RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "ExampleData"]
-RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling"]
+RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay"]
 RECORDS += ["ClusterModes", "Stability", "ClusterSuggestion", "ClusterCountDisplay"]
 
 

@@ -6,7 +6,9 @@ Any other error that a judge raises is a fault of the library.
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from modeclust import KModes, load
 from modeclust.cli.readers.files import TableError
@@ -68,6 +70,12 @@ def judge_model(path: Path) -> str:
         model = load(path)
     except ModelFileError as error:
         return _refused(error, path)
+    if isinstance(model, Pipeline):
+        preparation, model = model.steps[0][1], model[-1]
+        frame = pl.DataFrame({c.name: ["1", None, "?"] for c in preparation.columns_})
+        assert preparation.transform(frame).shape == (3, model.n_features_in_)
+        preparation.inverse_transform(model.cluster_centers_, "dict")
+        assert preparation.describe()
     rows = np.resize(X, (len(X), model.n_features_in_)).astype(model.cluster_centers_.dtype)
     labels = model.predict(rows)
     n_clusters = len(model.cluster_centers_)

@@ -39,7 +39,6 @@ from modeclust.estimators.redundancy import RedundancyMixin
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
-from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.stability import StabilityMixin
 from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
@@ -204,9 +203,6 @@ class KModes(
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
-    scaling_ : Scaling
-        The scaling of the rows that the model takes. Only in a model that ``modeclust fit
-        --standardize`` wrote, until it is fitted again.
 
     See Also
     --------
@@ -240,7 +236,7 @@ class KModes(
     17
     """
 
-    _saved_types = (Path, SufficientStatistics, Scaling, ClusterSuggestion)
+    _saved_types = (Path, SufficientStatistics, ClusterSuggestion)
     _required_attributes = (
         "path_",
         "redundancy_",
