@@ -586,8 +586,9 @@ def test_a_preparation_that_does_not_fit_is_refused(tmp_path):
         *(
             altered(saved, columns=[altered(number, **{name: value}), category])
             for name, values in {
-                "name": [3], "missing": [2.0, np.nan], "fill": [np.nan, "1"], "low": [np.inf, np.nan],
-                "center": [np.inf], "scale": [0.0, -1.0], "decimal": ["x"], "date_format": ["%s"],
+                "name": [3], "missing": [2.0, np.nan], "fill": [np.nan, "1"],
+                "low": [np.inf, np.nan], "center": [np.inf], "scale": [0.0, -1.0],
+                "decimal": ["x"], "date_format": ["%s"],
             }.items()
             for value in values
         ),
