@@ -50,6 +50,8 @@ def inherited():
     for name, owner in PUBLIC.items():
         if inspect.isclass(owner) and issubclass(owner, BaseEstimator):
             for method in set(dir(owner)) - set(dir(BaseEstimator)):
+                if isinstance(inspect.getattr_static(owner, method), property):
+                    continue
                 is_own = f"{name}.{method}" in PUBLIC
                 if not (is_own or method.startswith("_") or method.endswith("_request")):
                     yield f"{name}.{method}", getattr(owner, method)
