@@ -43,7 +43,7 @@ $(INSTALLED): $(TOOLS) $(CORE)
 demo: $(INSTALLED)  ## Cluster the handwritten digits; ends with a page to explore
 	$(BIN)/python examples/digits.py
 
-$(BROWSER): pyproject.toml | $(INSTALLED)
+$(BROWSER): pyproject.toml tests/browser.py | $(INSTALLED)
 	$(BIN)/python tests/browser.py
 	@touch $@
 

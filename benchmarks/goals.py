@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import NamedTuple
 
+from confidence import OURS as KMODES
+from confidence import mean_area
 from defaults_outliers import CLEAN, cases
 from defaults_quality import DEFAULT
 from defaults_time import BANDWIDTHS
@@ -12,6 +14,7 @@ from peers import OURS
 
 PURITY = {"digits": 0.99, "USPS": 0.86, "MNIST": 0.94, "COIL20": 0.92}
 LARGEST_LOSS = 0.02
+LEAST_AREA = 0.8
 LARGEST_RATIO, LARGEST_SHARE = 1.5, 0.05
 
 
@@ -39,6 +42,17 @@ def goals(results) -> Iterator[Goal]:
         yield from _of_outliers(part)
     if part := results["defaults-time"]:
         yield from _of_time(part)
+    if part := results["confidence"]:
+        yield from _of_confidence(part)
+
+
+def _of_confidence(part):
+    ours = mean_area(part["outliers"], KMODES)
+    for other in ("LocalOutlierFactor", "IsolationForest"):
+        theirs = mean_area(part["outliers"], other)
+        yield Goal(f"area of outlier scores, beside {other}", "mean of the sets", ours, theirs)
+    ours = mean_area(part["entropy"], KMODES)
+    yield Goal("area of entropy for unsure rows", "mean of the sets", ours, LEAST_AREA)
 
 
 def _of_quality(part):

@@ -16,6 +16,7 @@ import environment
 from bounds import measure_bounds
 from choosing_k import measure_choosing
 from chunks import measure_chunks, measure_scale
+from confidence import measure_confidence
 from defaults_outliers import measure_outliers
 from defaults_quality import measure_defaults, missing_battery
 from defaults_time import measure_time
@@ -54,6 +55,7 @@ SINGLE = {
     "defaults-outliers": measure_outliers,
     "defaults-time": measure_time,
     "choosing-k": measure_choosing,
+    "confidence": measure_confidence,
 }
 NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 

@@ -11,6 +11,7 @@ from algorithm_tables import (
     other_clusterings,
 )
 from choosing_tables import choosing_k
+from confidence_tables import outlier_scores, unsure_rows
 from dask_tables import chunk_means, chunks, predicted_passes
 from defaults_tables import (
     battery,
@@ -48,6 +49,8 @@ def to_markdown(results) -> str:
         default_outliers,
         default_time,
         choosing_k,
+        outlier_scores,
+        unsure_rows,
         iteration_ratios,
         iteration_details,
         kmeans,

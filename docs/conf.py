@@ -25,6 +25,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "commands",
+    "glossary",
     "measured",
     "methods",
 ]

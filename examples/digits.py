@@ -64,17 +64,27 @@ for k, ax in enumerate(axes[:, 0]):
 # How typical are they?
 # ---------------------
 #
-# A typical digit has neighbours of its own class. For each center or mode of the path, ``report``
-# finds the 20 nearest rows of its cluster. The purity is the share of their most frequent class. A
-# center between classes has a low purity.
+# A typical digit has neighbours of its own class. For each center or mode of the path, look at the
+# 20 nearest rows of its cluster. The purity is the share of their most frequent class. A center
+# between classes has a low purity.
 
-report = model.report(X, y, path=None, image_shape=(8, 8), title="Handwritten digits")
+
+def purity_of(center, rows):
+    distances = np.linalg.norm(X[rows] - center, axis=1)
+    nearest = rows[np.argsort(distances, kind="stable")[:20]]
+    return np.bincount(y[nearest]).max() / len(nearest)
+
+
 purity = np.array(
     [
-        [np.bincount(y[rows]).max() / len(rows) for rows in clusters]
-        for clusters in report.summary["exemplars"]
+        [
+            purity_of(center, np.flatnonzero(point.labels == k))
+            for k, center in enumerate(point.centers)
+        ]
+        for point in path
     ]
 )
+report = model.report(X, y, path=None, image_shape=(8, 8), title="Handwritten digits")
 moves = np.linalg.norm(path.centers - path.centers[0], axis=2)
 
 print("stage    bandwidth  rows averaged  sizes       farthest move  purity of")

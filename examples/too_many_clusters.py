@@ -7,12 +7,15 @@ of two pieces of a group, the density has no dip. ``redundant_clusters`` returns
 ``merge_redundant`` merges them.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import KernelDensity
 
 from modeclust import KModes, estimate_bandwidth
+from modeclust.exceptions import WideBandwidthWarning
 from modeclust.plotting import PathDisplay
 from modeclust.plotting.palette import COLORS
 
@@ -54,14 +57,14 @@ plt.show()
 # --------------------
 #
 # We plot the density of the rows of both clusters along the segment between their centers. A pair
-# is redundant if the lowest density on the segment is above 0.9 (``threshold``) of the lower end;
-# ``redundancy_`` has this ratio for pairs of nearby centers. The plot shows the most redundant
-# pair, the first pair that is not redundant, and two clusters of different groups. The second pair
-# may still be in the same group, connected through other clusters.
+# is redundant if the dip is less than 2.5 standard deviations (``threshold``) deep, so that it may
+# be chance; ``dip_significance_`` has this number for pairs of nearby centers. The plot shows the
+# most redundant pair, the first pair that is not redundant, and two clusters of different groups.
+# The second pair may still be in the same group, connected through other clusters.
 
-ratios = model.redundancy_.toarray()
-others = np.where(ratios < 0.9, ratios, 0)
-first_other = np.unravel_index(others.argmax(), others.shape)
+depths = model.dip_significance_.toarray()
+others = np.where(depths < 2.5, np.inf, depths)
+first_other = np.unravel_index(others.argmin(), others.shape)
 of_two_groups = model.predict(groups[:2])
 
 steps = np.linspace(0, 1, 200)[:, np.newaxis]
@@ -72,9 +75,8 @@ for (i, j), color in zip((pairs[0], first_other, of_two_groups), COLORS, strict=
     kernels = KernelDensity(bandwidth=model.bandwidth_).fit(rows)
     density = np.exp(kernels.score_samples(start + steps * (end - start)))
     density /= min(density[0], density[-1])
-    label = f"clusters {i} and {j}, at least {density.min():.2f}"
+    label = f"clusters {i} and {j}: a dip of {depths[i, j]:.1f}"
     ax.plot(steps, density, color=color, label=label)
-ax.axhline(0.9, color="0.5", ls=":", label="threshold")
 ax.set(xlabel="from one center (0) to the other (1)", ylabel="density / lower peak", ylim=(0, None))
 ax.legend(fontsize="small")
 plt.show()
@@ -85,9 +87,11 @@ plt.show()
 #
 # We start with different K and different bandwidths, and merge. Here, a number is passed, and there
 # is one bandwidth for labels and modes. For a range of bandwidths around the estimated one, the
-# result is the number of groups, whatever K was. At much larger bandwidths
-# the density has one peak, and all clusters are merged. At much smaller ones it has many peaks, and
-# none are merged.
+# result is the number of groups, whatever K was. At much larger bandwidths the density has one
+# peak. Then it is too wide to tell, and no clusters are merged. A warning says so, which is
+# filtered here.
+
+warnings.simplefilter("ignore", WideBandwidthWarning)
 
 factors = np.geomspace(8, 1 / 4, 11)
 bandwidth = estimate_bandwidth(X)

@@ -20,6 +20,7 @@ from modeclust import MeanShift, ModeTree, kmodes_path, modes_by_bandwidth
 from modeclust.plotting import ModesDisplay
 from modeclust.plotting.exemplars import nearest_in_cluster
 from modeclust.plotting.palette import color
+from modeclust.solvers.redundancy import SIGNIFICANT
 from reproduction.default_fit import N_NEIGHBORS, fit_default, purity_near
 from reproduction.findings import Findings, Measure, Picture, Table
 from reproduction.sources import Source, load_source
@@ -102,8 +103,8 @@ class Sample:
 
     @property
     def is_redundant(self) -> bool:
-        """Whether the density has no dip between the two nearest modes."""
-        return tuple(sorted(self.pair)) in self.model.redundant_clusters()
+        """Whether the density has no significant dip between the two nearest modes."""
+        return bool(self.model.dip_significance_[self.pair] < SIGNIFICANT)
 
     @cached_property
     def without_lower(self) -> Removal:

@@ -2,7 +2,7 @@
 
     python tests/browser.py
 
-installs one if there is none.
+installs one if there is none, and axe-core, which finds faults of accessibility, by npm.
 """
 
 import os
@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+AXE = Path(__file__).parents[1] / ".venv/axe/node_modules/axe-core/axe.min.js"
+AXE_VERSION = "4.14.0"
 # No updates, no network access of its own, and it can run as root.
 OPTIONS = (
     "--no-sandbox",
@@ -47,9 +49,19 @@ def install_browser():
             subprocess.run(way, check=False, stdout=subprocess.DEVNULL)
 
 
+def install_axe():
+    """Install axe-core into .venv by npm, if there is npm."""
+    npm = shutil.which("npm")
+    if npm is not None and not AXE.exists():
+        command = [npm, "install", "--no-audit", "--no-fund", "--prefix", AXE.parents[2]]
+        subprocess.run([*command, f"axe-core@{AXE_VERSION}"], check=False)
+
+
 def main():
     if find_browser() is None:
         install_browser()
+    install_axe()
+    print(AXE if AXE.exists() else "no axe-core: the tests of accessibility will be skipped")
     print(find_browser() or "no browser: the tests of the page will be skipped")
 
 

@@ -53,6 +53,7 @@ def inherited():
                 if isinstance(inspect.getattr_static(owner, method), property):
                     continue
                 is_own = f"{name}.{method}" in PUBLIC
+                is_own |= isinstance(inspect.getattr_static(owner, method), property)
                 if not (is_own or method.startswith("_") or method.endswith("_request")):
                     yield f"{name}.{method}", getattr(owner, method)
 

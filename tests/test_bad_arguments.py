@@ -21,7 +21,7 @@ import pytest
 from command import refused
 from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
-from sklearn.cluster import DBSCAN
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -29,12 +29,14 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 import modeclust
 import modeclust.datasets
 from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree, TablePreparation
+from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.kernel_density import KernelDensity
 from modeclust.estimators.soft_assignments import Neighborhood
 from modeclust.mode_tree import TreeLevel
 from modeclust.plotting import ClusterCountDisplay, ModesDisplay, PathDisplay, ScheduleDisplay
 from modeclust.plotting.mode_panels import Cluster
 from modeclust.reporting.page import Report
+from modeclust.solvers.confidence import OutlierScale, Spread, Typical
 from modeclust.solvers.streaming import SufficientStatistics
 
 X = np.arange(20.0).reshape(10, 2) ** 2
@@ -54,6 +56,7 @@ def path():
         inertias=np.array([1.0, 1.0, 1.0]),
         counts=np.stack([np.bincount(LABELS)] * 3),
         n_iter=np.ones(3, dtype=np.int64),
+        rows_averaged=np.full((3, 3), 30.0),
         labels=np.stack([LABELS] * 3),
     )
 
@@ -85,6 +88,11 @@ def tree():
     return ModeTree((level,), np.arange(10))
 
 
+def outlier_scale():
+    ones, large = np.ones(3), np.zeros(3, dtype=bool)
+    return OutlierScale(ones, ones, ones, ones, large, X, LABELS.astype(np.int32))
+
+
 def fitted(model):
     model.n_features_in_ = 2
     model.cluster_centers_ = CENTERS
@@ -94,16 +102,19 @@ def fitted(model):
     model._fitted_with = model._parameters_needed()
     if isinstance(model, MeanShift):
         model._kernel_density = KernelDensity(X, None, None)
+        model._spread = Spread(1.0, 2.0)
         return model
     model.path_ = path()
     model.n_clusters_, model.cluster_suggestion_ = 3, None
     model.exemplar_indices_ = np.array([1, 5, 8])
     if isinstance(model, KModes):
-        model.redundancy_ = sparse.csr_array([[0, 0.95, 0], [0.95, 0, 0], [0, 0, 0]])
+        model.redundancy_ = sparse.csr_array([[0, 0.95, 0.1], [0.95, 0, 0.1], [0.1, 0.1, 0]])
         model._statistics = SufficientStatistics(
             CENTERS, np.ones(3), np.ones(3), np.zeros(3), 10.0, 1.0
         )
         model._mode_statistics = None
+        typical = Typical(Spread(1.0, 2.0), outlier_scale())
+        model._confidence = Confidence(typical, np.zeros(len(LABELS)))
         model.modes_, model.mode_bandwidths_ = CENTERS, np.full(3, 2.0)
         model.rows_averaged_ = np.full(3, 3.0)
         model.n_steps_, model.n_samples_seen_ = 1, 10
@@ -162,6 +173,8 @@ CALLS: dict[str, Any] = {
     "KModes.fit": of(lambda: KModes(3, bandwidth=1.0), "fit", X=X),
     "KModes.partial_fit": of(_kmodes, "partial_fit", X=X),
     "KModes.predict": of(_kmodes, "predict"),
+    "KModes.predict_proba": of(_kmodes, "predict_proba"),
+    "KModes.score_outliers": of(_kmodes, "score_outliers"),
     "KModes.transform": of(_kmodes, "transform"),
     "KModes.score": of(_kmodes, "score", X=X),
     "KModes.redundant_clusters": of(_kmodes, "redundant_clusters"),
@@ -173,11 +186,13 @@ CALLS: dict[str, Any] = {
     "LaplacianKModes.fit": of(lambda: LaplacianKModes(3, bandwidth=1.0, n_neighbors=1), "fit", X=X),
     "LaplacianKModes.predict": of(_laplacian, "predict"),
     "LaplacianKModes.predict_proba": of(_laplacian, "predict_proba"),
+    "LaplacianKModes.stability": of(_laplacian, "stability", X=X),
     "LaplacianKModes.report": of(_laplacian, "report", X=X),
     "LaplacianKModes.save": of(_laplacian, "save"),
     "MeanShift": made(MeanShift, bandwidth=1.0),
     "MeanShift.fit": of(lambda: MeanShift(1.0), "fit", X=X),
     "MeanShift.predict": of(_mean_shift, "predict", X=X),
+    "MeanShift.predict_proba": of(_mean_shift, "predict_proba"),
     "MeanShift.save": of(_mean_shift, "save"),
     "kmodes_path": lambda **given: modeclust.kmodes_path(
         **({"X": X, "n_clusters": 3, "bandwidths": [1.0]} | given)
@@ -229,6 +244,7 @@ CALLS: dict[str, Any] = {
         **({"suggestion": suggestion()} | given)
     ),
     "ClusterCountDisplay.plot": of(lambda: ClusterCountDisplay(suggestion=suggestion()), "plot"),
+    "report": lambda **given: modeclust.report(**({"clustering": _kmodes(), "data": X} | given)),
     "Report.save": of(lambda: Report({}), "save"),
 }
 
@@ -314,8 +330,7 @@ START_BANDWIDTH = [
     bad(0.5, "start_bandwidth must be finite and greater than the target bandwidth, 1, got 0.5"),
 ]
 THRESHOLD = [
-    bad(value, "threshold must be a number between 0 and 1, got GOT")
-    for value in (-0.1, 1.1, np.nan, "most", None)
+    bad(value, "threshold must be a number >= 0, got GOT") for value in (-0.1, np.nan, "most", None)
 ]
 BANDWIDTHS_OF_A_PATH = [
     *by_rule("bandwidths", 1.0, None, "knn"),
@@ -475,6 +490,19 @@ CLIMBS = {
 W = np.ones((10, 10))
 
 
+def by_hand(message, *values):
+    return [bad(value, message) for value in values]
+
+
+def one_for_each_row(name):
+    """Return rows for a parameter that is a column of the data or has one value for each row."""
+    return [
+        bad("absent", f"{name} must be a column of data or one value for each row"),
+        bad(["a"], f"{name} must have one value for each of the 10 rows, got 1"),
+        bad(3, f"{name} must be a column of data or one value for each row, got GOT"),
+    ]
+
+
 def nearly_symmetric():
     given = W.copy()
     given[0, 1] = given[1, 0] = 1e12
@@ -483,19 +511,33 @@ def nearly_symmetric():
 
 
 ROWS_PER_MODE = by_rule("rows_per_mode", 0.5, 0, -3, np.nan, "few", None)
+STABILITY = {
+    "X": KNOWN,
+    "n_resamples": [
+        bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
+    ],
+    "random_state": [
+        bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
+    ],
+    "sample_weight": WEIGHTS,
+}
 REPORT = {
     "X": KNOWN,
     "y": [
         *CLASSES,
-        bad("report.html", "the path is the third argument: report.X, path='report.html'"),
+        bad("report.html", "y must be the class of each row.* name the file by path='report.html'"),
     ],
     "path": REPORT_TO_WRITE,
     "image_shape": IMAGE,
     "feature_names": NAMES,
     "title": anything("whatever it is, the heading is its text"),
     "notes": [bad(3, "notes must be a list of sentences, got GOT")],
+    "row_names": one_for_each_row("row_names"),
+    "texts": one_for_each_row("texts"),
+    "overwrite": by_hand("overwrite must be True or False, got GOT", "yes", 1, None),
     "sample_weight": WEIGHTS,
 }
+RESAMPLES = by_hand("stability must be a number of resamples >= 0, got GOT", -1, 2.5, "ten", None)
 TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "KModes": {
         **SHARED_BY_PATHS,
@@ -526,6 +568,8 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
     "KModes.predict": {"X": NEW},
+    "KModes.predict_proba": {"X": NEW},
+    "KModes.score_outliers": {"X": NEW},
     "KModes.transform": {"X": NEW},
     "KModes.score": {
         "X": NEW, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
@@ -539,18 +583,8 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "sample_weight": WEIGHTS,
         "sample_scale": SCALES,
     },
-    "KModes.stability": {
-        "X": KNOWN,
-        "n_resamples": [
-            bad(v, "n_resamples must be an integer >= 1, got GOT") for v in (0, 2.5, "ten", None)
-        ],
-        "random_state": [
-            bad(v, "cannot be used to seed|Seed must be between") for v in ("seed", 1.5, -1)
-        ],
-        "sample_weight": WEIGHTS,
-        "sample_scale": SCALES,
-    },
-    "KModes.report": {**REPORT, "sample_scale": SCALES},
+    "KModes.stability": {**STABILITY, "sample_scale": SCALES},
+    "KModes.report": {**REPORT, "stability": RESAMPLES, "sample_scale": SCALES},
     "KModes.save": {"path": FILE_TO_WRITE},
     "LaplacianKModes": {
         **SHARED_BY_PATHS,
@@ -594,8 +628,10 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "LaplacianKModes.predict": {"X": NEW},
     "LaplacianKModes.predict_proba": {"X": NEW},
+    "LaplacianKModes.stability": STABILITY,
     "LaplacianKModes.report": {
         **REPORT,
+        "stability": RESAMPLES,
         "sample_scale": [bad(np.ones(10), "sample_scale must be None: LaplacianKModes has no")],
     },
     "LaplacianKModes.save": {"path": FILE_TO_WRITE},
@@ -620,6 +656,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     "MeanShift.fit": {
         "X": TO_FIT, "y": IGNORED, "sample_weight": WEIGHTS, "sample_scale": SCALES
     },
+    "MeanShift.predict_proba": {"X": NEW},
     "MeanShift.predict": {
         "X": NEW,
         "method": [bad(v, "method must be 'basin' or 'nearest', got GOT") for v in ("far", None)],
@@ -815,6 +852,29 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "ax": AXES,
     },
     "ClusterCountDisplay.plot": {"ax": AXES},
+    "report": {
+        **{name: rows for name, rows in REPORT.items() if name not in ("X", "y")},
+        "clustering": [
+            bad("labels", "clustering must be a fitted KModes, .* or labels, got GOT"),
+            bad(None, "clustering must be a fitted KModes, .* or labels, got GOT"),
+            bad(KMeans(2).fit(X), "got a KMeans; pass its labels_"),
+            bad(KModes(3), "not fitted", NotFittedError),
+            bad([0, 1], "labels must have one entry for each of the 10 rows of X, got 2"),
+        ],
+        "data": [
+            bad(X[1:], "fitted on, 10 rows, got 9"),
+            bad(X[1:], "data must have the 10 rows that were clustered.* got 9", X=X),
+            bad(X[::-1], "in the same order.* pass that as X"),
+            bad(np.zeros((10, 2, 2)), "data must have rows and columns", X=X),
+            bad(["text"] * 10, "pass what was clustered as X"),
+        ],
+        "X": [row for row in KNOWN if row.value is not None],
+        "y": REPORT["y"],
+        "stability": [
+            *RESAMPLES, bad(3, "stability must be 0 for labels", clustering=np.arange(10) % 2)
+        ],
+        "sample_scale": SCALES,
+    },
     "Report.save": {
         "path": [
             *REPORT_TO_WRITE,
@@ -847,7 +907,7 @@ def empty_folder(tmp_path_factory):
         for name in ("run", "distances"):
             patch.setattr(f"modeclust.data.memory.MemoryDataset.{name}", work)
         patch.setattr("modeclust._core.nearest_rows", work)
-        patch.setattr("modeclust.reporting.summarize.labels_along", work)
+        patch.setattr("modeclust.reporting.data.labels_along", work)
         patch.chdir(folder)
         yield folder
 
@@ -897,6 +957,7 @@ TYPED = {
     "fit": ["fit", "iris", "-k", "3"],
     "explore": ["explore", "iris", "-k", "3", "--no-open"],
     "predict": ["predict", "../model.npz", "wine", "-o", "labels.csv"],
+    "report": ["report", "../model.npz", "wine", "--no-open"],
     "info": ["info", "../model.npz"],
     "demo": ["demo", "--no-open"],
 }
@@ -995,6 +1056,17 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
         "separator": [(";", "--separator applies only to text files, .* 'wine'; remove")],
         "id_column": [("id", "The built-in dataset 'wine' has no columns of .* ids")],
         "exclude": [("x9", "'wine' has no column 'x9'"), NO_NAMES],
+    },
+    "report": {
+        "model": MODEL,
+        "data": [*DATA, ("iris", "X has 4 features, but KModes is expecting 2")],
+        "output": [("absent/page.html", NO_FOLDER[1]), ("page.pdf", "must end in .html, got")],
+        "columns": [("x", "--columns applies to labels only")],
+        "id_column": [("id", "The built-in dataset 'wine' has no columns of .* ids")],
+        "text_column": [("note", "'wine' has no column 'note' for --text-column")],
+        "image": [("8", "--image must be HEIGHTxWIDTH, e.g. 28x28, got '8'")],
+        "stability": [("-1", "'--stability': .*0"), ("x", "'--stability': .*integer")],
+        "separator": [(";", "--separator applies only to text files, .* 'wine'; remove")],
     },
     "info": {"model": MODEL},
     "demo": {"output": [NO_FOLDER, (".", "the current folder cannot be replaced")]},

@@ -201,9 +201,16 @@ def check_too_many_clusters(printed):
         numbers(line)[-11:] for line in re.findall(r"(?:bandwidth /|left of) .*", printed)
     )
     assert len(left) == 3
-    for number in left:
-        assert number[0] == 1
+    for n_clusters, number in zip((4, 8, 12), left, strict=True):
+        assert number[0] == n_clusters  # too wide to tell
         assert number[factors.index(1)] == 4
+
+
+def check_unsure_rows(printed):
+    n_above, n_rows, _, n_scattered, _, n_pieces, _ = numbers(printed)
+    assert n_scattered >= 10
+    assert n_above < 0.03 * n_rows
+    assert n_pieces >= 16
 
 
 CHECKS = {
@@ -222,6 +229,7 @@ CHECKS = {
     "outliers": check_outliers,
     "spectral": check_spectral,
     "too_many_clusters": check_too_many_clusters,
+    "unsure_rows": check_unsure_rows,
 }
 
 

@@ -5,8 +5,8 @@ from properties import fits, shown, tables, typed, ways  # noqa: F401
 from properties.drawing import PROPERTIES
 from public import CALLABLE, parameters
 
-# Commands that take no data.
-NOT_DRAWN = {"modeclust demo", "show_versions"}
+# What takes no data, and `report` of the command line, which only reads files for `report`.
+NOT_DRAWN = {"modeclust demo", "modeclust report", "show_versions"}
 
 
 def each(properties):

@@ -6,6 +6,7 @@ from pathlib import Path
 ORDER = (
     "digits",
     "outliers",
+    "unsure_rows",
     "too_many_clusters",
     "documents",
     "colours",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from modeclust.mode_tree import ModeTree
     from modeclust.path import Path
     from modeclust.preparation.table import TablePreparation
+    from modeclust.reporting.report import report
     from modeclust.versions import show_versions
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "kmodes_path",
     "load",
     "modes_by_bandwidth",
+    "report",
     "save",
     "show_versions",
     "suggest_clusters",
@@ -51,6 +53,7 @@ _MODULES = {
     "kmodes_path": "estimators.functions",
     "load": "estimators.saving",
     "modes_by_bandwidth": "estimators.functions",
+    "report": "reporting.report",
     "save": "estimators.saving",
     "show_versions": "versions",
     "suggest_clusters": "estimators.suggest_clusters",

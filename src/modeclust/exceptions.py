@@ -22,6 +22,10 @@ class UnsureClusterCountWarning(UserWarning):
     """The tests behind ``n_clusters="auto"`` do not agree on how many clusters there are."""
 
 
+class WideBandwidthWarning(UserWarning):
+    """At this bandwidth, nearly all clusters look redundant, so it cannot tell which ones are."""
+
+
 class ApproximateNeighborsWarning(UserWarning):
     """There are many rows, and their neighbours were found approximately."""
 

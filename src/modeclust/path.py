@@ -2,7 +2,7 @@
 
 import operator
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from numbers import Real
@@ -307,7 +307,7 @@ def make_frame(columns: dict[str, Any], backend: Backend | None = None) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()
 
 
-def unused_column(name: str, columns: dict[str, Any]) -> str:
+def unused_column(name: str, columns: Container[str]) -> str:
     """Return `name`, with underscores appended until no column has this name."""
     while name in columns:
         name += "_"

@@ -9,8 +9,6 @@ from modeclust import __version__, _core
 _REQUIRED = ("narwhals", "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib",
-    "plotly",
-    "jinja2",
     "typer",
     "rich",
     "polars",

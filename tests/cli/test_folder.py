@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from command import FILES, IRIS, QUICK, invoke, names, refused, run
+from command import FILES, FRAME, IRIS, QUICK, invoke, names, refused, run
 
 from modeclust import load
 from modeclust.cli import folder
@@ -34,15 +34,20 @@ def test_fit_writes_a_folder(here):
     assert path["stage"].unique().to_list() == [0, 1, 2]
 
 
-def test_a_page_mentions_modes_csv_only_in_its_folder(tmp_path, monkeypatch):
+def test_a_page_of_scaled_columns_has_their_units(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    invoke("fit", "iris", *QUICK, "--standardize")
-    notes = json.loads(Path("iris.modes/report.json").read_text())["notes"]
-    assert "values shown are scaled. The file modes.csv has the modes in the original" in notes[-1]
-    invoke("explore", "iris", *QUICK, "--standardize", "--no-open")
-    page = Path("iris-report.html").read_text()
-    assert "The values shown are scaled." in page
-    assert "modes.csv" not in page
+    FRAME.with_columns(name=pl.Series([f"flower {i}" for i in range(150)])).write_csv("iris.csv")
+    columns = ["--columns", "sl,sw,pl,pw", "--id-column", "name", "--label-column", "kind"]
+    invoke("fit", "iris.csv", *QUICK, "--standardize", *columns)
+    summary = json.loads(Path("iris.modes/report.json").read_text())
+    assert "scaled to unit variance" in summary["notes"][-1]
+    modes = pl.read_csv("iris.modes/modes.csv").select("sl", "sw", "pl", "pw").rows()
+    for card, mode in zip(summary["cards"], modes, strict=True):
+        np.testing.assert_allclose(list(card["typical"].values()), mode, rtol=1e-3)
+        example = card["examples"][0]
+        assert example["name"] == f"flower {example['row']}"
+        assert example["values"]["sl"] == FRAME["sl"][example["row"]]
+    assert summary["class_names"] == ["setosa", "versicolor", "virginica"]
 
 
 def test_force_replaces_only_output_of_fit(here):
@@ -124,7 +129,7 @@ def test_a_full_disk_leaves_no_folder(tmp_path):
     def limit():
         import resource
 
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
     done = run("fit", "iris", *QUICK, cwd=tmp_path, preexec_fn=limit)
     assert (done.returncode, done.stdout) == (2, "")

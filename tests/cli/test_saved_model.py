@@ -45,6 +45,48 @@ def test_standardized_models_report_original_units(here):
     assert np.load("again.npy").tolist() == labels
 
 
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet", "new.npz"])
+def test_shares_and_outlier_scores_are_columns(here, name):
+    invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
+    model, asked = load("iris.modes/model.npz"), ("predict", "iris.modes", "iris.csv", "-o", name)
+    invoke(*asked, "--proba", "--outliers")
+    read = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".npz": np.load}[Path(name).suffix]
+    table = read(name)
+    columns = table.files if name.endswith("npz") else table.columns
+    assert columns == ["label", "proba_0", "proba_1", "proba_2", "outlier_score"]
+    shares = np.stack([table[f"proba_{k}"] for k in range(3)], axis=1)
+    np.testing.assert_allclose(shares, model.predict_proba(FRAME.drop("kind")))
+    np.testing.assert_allclose(table["outlier_score"], model.outlier_scores_)
+    invoke(*asked, "--outliers", "--force")
+    assert list(np.load(name) if name.endswith("npz") else read(name).columns)[1:] == [
+        "outlier_score"
+    ]
+
+
+def test_shares_and_scores_of_streamed_data(here):
+    invoke("fit", "iris", *QUICK)
+    FRAME.drop("kind").write_parquet("new.parquet", row_group_size=40)
+    names = dict(zip(["sl", "sw", "pl", "pw"], IRIS.feature_names, strict=True))
+    FRAME.drop("kind").rename(names).write_parquet("new.parquet", row_group_size=40)
+    options = ("predict", "iris.modes", "new.parquet", "--proba", "--outliers")
+    invoke(*options, "-o", "whole.csv")
+    invoke(*options, "-o", "streamed.csv", "--stream")
+    whole, streamed = pl.read_csv("whole.csv"), pl.read_csv("streamed.csv")
+    assert whole.columns == streamed.columns
+    np.testing.assert_allclose(whole.to_numpy(), streamed.to_numpy(), atol=1e-9)
+
+
+def test_shares_and_scores_need_columns_and_a_model_that_has_them(here):
+    invoke("fit", "iris", *QUICK)
+    asked = ("predict", "iris.modes", "iris", "-o", "new.npy")
+    assert "--proba needs labels in a format with several" in refused(*asked, "--proba")
+    assert "--outliers needs labels in a format with several" in refused(*asked, "--outliers")
+    MeanShift(1.0).fit(IRIS.data).save("shift.npz")
+    asked = ("predict", "shift.npz", "iris", "-o", "new.csv")
+    invoke(*asked, "--proba")
+    assert "--outliers needs a KModes, got a MeanShift" in refused(*asked, "--outliers", "--force")
+
+
 def test_models_keep_the_column_names_of_the_file(here):
     invoke("fit", "iris.csv", *QUICK, "--label-column", "kind")
     model = load("iris.modes/model.npz")

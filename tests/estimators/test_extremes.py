@@ -45,6 +45,9 @@ def of_kmodes(X, h, **options):
     assert np.isfinite(model.transform(X)).all()
     assert 0 <= model.score(X) <= 1
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.labels_)
+    assert np.isfinite(model.outlier_scores_).all()
+    np.testing.assert_allclose(model.score_outliers(X), model.outlier_scores_, atol=1e-6)
     return model.labels_
 
 

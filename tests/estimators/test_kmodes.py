@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference
@@ -8,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from modeclust import KModes, estimate_bandwidth, kmodes_path
-from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning
+from modeclust.exceptions import EmptyClusterWarning, EmptySupportWarning, WideBandwidthWarning
 from modeclust.kernels import KERNELS
 
 IRIS = load_iris().data
@@ -262,7 +264,8 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
     assert 0 < sides.sum() < 4
     assert pairs
     assert all(sides[i] == sides[j] for i, j in pairs)
-    assert all(model.redundancy_[i, j] > 0.9 for i, j in pairs)
+    assert all(model.redundancy_[i, j] > 0.8 for i, j in pairs)
+    assert all(model.dip_significance_[i, j] < 2.5 for i, j in pairs)
 
     merged = model.merge_redundant(X)
     assert merged.n_clusters == 2
@@ -279,14 +282,32 @@ def test_redundant_clusters_of_one_gaussian_are_seen_and_merged(rng):
 
 
 def test_a_cluster_between_two_does_not_merge_them():
-    X, y = make_blobs(300, 2, centers=4, random_state=4)
-    model = KModes(5, bandwidth="knn", random_state=0, n_init=5, n_bandwidths=8).fit(X)
+    X, y = make_blobs([300] * 3, 2, centers=[[0, 0], [4.5, 0], [0, 40]], random_state=4)
+    start = [[0, 0], [2.2, 0], [4.5, 0], [0, 40]]
+    model = KModes(4, bandwidth=0.9, init=start, start_bandwidth=1.1, n_bandwidths=2).fit(X)
     one, other = model.redundant_clusters()
     first, last = set(one) ^ set(other)  # the ends of a chain
-    assert model.redundancy_[first, last] < 0.5
+    assert model.dip_significance_[first, last] > 5
     merged = model.merge_redundant(X)
-    assert merged.n_clusters == 4
+    assert merged.n_clusters == 3
     assert adjusted_rand_score(y, merged.labels_) > 0.9
+
+
+def test_a_bandwidth_too_wide_to_tell_merges_nothing():
+    model = KModes(5, bandwidth=50.0, random_state=0).fit(IRIS)
+    assert model.dip_significance_.data.max() < 2.5
+    with pytest.warns(WideBandwidthWarning, match="bandwidth 50 is too wide to tell"):
+        assert model.redundant_clusters() == []
+    with pytest.warns(WideBandwidthWarning):
+        assert model.merge_redundant(IRIS) is model
+
+
+def test_a_higher_threshold_returns_more_pairs():
+    X, _ = make_blobs(600, centers=[[0, 0], [5, 0], [2, 5]], random_state=0)
+    model = KModes(7, random_state=0).fit(X)
+    found = [set(model.redundant_clusters(threshold)) for threshold in (0, 1, 2.5, 4)]
+    assert all(few <= more for few, more in pairwise(found))
+    assert found[0] < found[-1]
 
 
 def test_redundancy_needs_a_density():

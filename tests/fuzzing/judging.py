@@ -81,14 +81,14 @@ def judge_model(path: Path) -> str:
     n_clusters = len(model.cluster_centers_)
     assert labels.shape == (len(rows),)
     assert 0 <= labels.min() <= labels.max() < n_clusters
-    for method in ("transform", "score", "predict_proba"):
+    for method in ("transform", "score", "predict_proba", "score_outliers"):
         if hasattr(model, method):
             _finite(getattr(model, method)(rows))
     if hasattr(model, "path_"):
         assert len(list(model.path_)) == len(model.path_)
         model.path_.to_frame("dict")
     if hasattr(model, "redundant_clusters"):
-        model.redundant_clusters()
+        model._redundant()
     assert repr(model)
     return READ
 

@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from modeclust import KModes, LaplacianKModes, MeanShift, TablePreparation, load
+from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.saving import read_model, write_model
 from modeclust.exceptions import ModelFileError
 from modeclust.io.model_file import Document, read_document, write_document
@@ -312,6 +313,10 @@ ARRAYS = {
         ({"feature_names_in_": np.array(["a"], dtype=object)}, "feature_names_in_ must be 2"),
         ({"labels_": [[1], [1, 2]]}, "labels_ must be"),
         ({"redundancy_": 5}, "redundancy_ must be"),
+        ({"redundancy_": sparse.csr_array([[0, -0.5], [-0.5, 0]])}, "redundancy_ must be"),
+        ({"outlier_scores_": np.zeros(12)}, "no attribute 'outlier_scores_'"),
+        ({"_confidence": 5}, "_confidence must be scores of 12 rows, and rows of 2 clusters"),
+        ({"_confidence": Confidence(5, np.zeros(12))}, "_confidence must be scores of 12 rows"),
         ({"n_steps_": 0}, "n_steps_ must be an integer > 0"),
         ({"_n_features_out": 1}, "_n_features_out must be 2, got int '1'"),
         ({"n_samples_seen_": 1.5}, "n_samples_seen_ must be"),
@@ -330,7 +335,7 @@ ARRAYS = {
     ],
 )
 def test_state_that_does_not_fit_is_refused(changes, message, small, tmp_path):
-    state = vars(small[0]) | changes
+    state = small[0]._state() | changes
     path = tmp_path / "model.npz"
     write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
     with pytest.raises(ModelFileError, match=message) as caught:
@@ -343,7 +348,7 @@ def test_a_path_that_does_not_fit_is_refused(small, tmp_path):
     model, path = small[0], tmp_path / "model.npz"
     for name in ("centers", "bandwidths", "objectives", "inertias", "counts", "n_iter"):
         other = altered(model.path_, **{name: getattr(model.path_, name)[..., :0]})
-        state = vars(model) | {"path_": other}
+        state = model._state() | {"path_": other}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
         with pytest.raises(ModelFileError, match="the arrays of a path must be"):
             load(path)
@@ -363,7 +368,7 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
         {"weight": "x"},
         {"scale": np.inf},
     ):
-        state = vars(model) | {"_statistics": altered(model._statistics, **changes)}
+        state = model._state() | {"_statistics": altered(model._statistics, **changes)}
         write_document(path, Document("0.1", "KModes", state, {}), KModes._saved_types)
         with pytest.raises(
             ModelFileError,
@@ -388,7 +393,7 @@ def test_a_kernel_density_that_does_not_fit_is_refused(tmp_path):
             {"scale": 1},
             {"X": sparse.csr_array(np.full((n_rows, width), 1e30))},
         ):
-            state = vars(model) | {"_kernel_density": altered(model._kernel_density, **changes)}
+            state = model._state() | {"_kernel_density": altered(model._kernel_density, **changes)}
             write_document(path, Document("0.1", "MeanShift", state, {}), MeanShift._saved_types)
             with pytest.raises(
                 ModelFileError,
@@ -420,7 +425,7 @@ def test_a_soft_clustering_that_does_not_fit_is_refused(name, tmp_path):
         ("_neighborhood", altered(near, scale=np.ones(7))),
         ("_neighborhood", altered(near, scale="local")),
     ):
-        state = vars(model) | {attribute: value}
+        state = model._state() | {attribute: value}
         document = Document("0.1", "LaplacianKModes", state, {})
         write_document(path, document, LaplacianKModes._saved_types)
         with pytest.raises(ModelFileError, match=rf"{attribute} must be|a neighborhood must have"):

@@ -23,6 +23,8 @@ def core():
     model = modeclust.KModes(3, **QUICK).fit(X)
     assert (model.predict(X) == model.labels_).all()
     assert model.transform(X[:2]).shape == (2, 3)
+    model.report(X, path="page.html")
+    assert "<html" in Path("page.html").read_text(encoding="utf-8")
     model.save("kmodes.npz")
     assert (modeclust.load("kmodes.npz").predict(X) == model.labels_).all()
     modeclust.KModes(3, bandwidth=1.0, random_state=0).partial_fit(X)
@@ -59,13 +61,6 @@ def displays():
     )
     for number, display in enumerate(shown):
         display.figure_.savefig(f"{number}.png")
-
-
-def report():
-    from modeclust import KModes
-
-    KModes(3, **QUICK).fit(X).report(X, path="page.html")
-    assert "<html" in Path("page.html").read_text(encoding="utf-8")
 
 
 def approximate():

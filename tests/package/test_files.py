@@ -19,8 +19,8 @@ LEFT_OUT = (".ci/", ".github/", ".pre-commit-config.yaml")
 DATA = (
     "py.typed",
     "_core.pyi",
-    "reporting/page/explorer.html",
-    "reporting/page/explorer.js",
+    "reporting/page/page.html",
+    "reporting/page/main.js",
 )
 
 

@@ -16,7 +16,6 @@ FOR_DEVELOPERS = {"all", "bench", "dev", "docs", "release", "test"}
 # What is done, the extra that it needs, and what must be there to ask for it.
 NEEDS = [
     ("displays", "plot", ()),
-    ("report", "report", ()),
     ("approximate", "approximate", ()),
     ("command", "cli", ()),
     ("stream", "dask", ("cli",)),
@@ -46,7 +45,7 @@ def test_the_core_does_not_load_what_is_optional(environment, tmp_path):
     environment.hold("all")
     done = environment.do("loaded", tmp_path)
     assert done.returncode == 0, done.stderr
-    optional = {"matplotlib", "plotly", "jinja2", "typer", "rich", "polars", "faiss"}
+    optional = {"matplotlib", "typer", "rich", "polars", "faiss"}
     optional |= {"dask", "distributed", "zarr", "h5py"}
     assert "modeclust" in done.stdout.split()
     assert not optional & set(done.stdout.split())

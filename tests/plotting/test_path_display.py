@@ -69,7 +69,7 @@ def test_k_means_has_means_and_exemplars_only(blobs):
 
 
 def test_a_path_of_one_bandwidth_has_modes_only(blobs):
-    model = KModes(4, bandwidth=2.0, random_state=0).fit(blobs).merge_redundant(blobs)
+    model = KModes(4, bandwidth=1.0, random_state=0).fit(blobs).merge_redundant(blobs)
     assert len(model.path_) == 1
     display = drawn(model, blobs)
     assert display.means_ is display.exemplars_ is None

@@ -67,11 +67,14 @@ def is_too_fine(found, rows):
 
 def fitted_attributes(model):
     """Return what a fit has found, but for the names of features."""
-    return {
+    found = {
         name: value
         for name, value in vars(model).items()
         if name.endswith("_") and not name.startswith("_") and name != "feature_names_in_"
     }
+    if hasattr(model, "outlier_scores_"):  # a property
+        found["outlier_scores_"] = model.outlier_scores_
+    return found
 
 
 def given_start(model, rows):

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from modeclust import KModes, MeanShift, estimate_bandwidth
 from modeclust.datasets import DATASETS
+from modeclust.exceptions import WideBandwidthWarning
 from properties.checking import (
     bandwidths_of_rows,
     check_copies,
@@ -63,7 +64,7 @@ from properties.drawing import (
     without,
 )
 
-SHARE = st.sampled_from([0.0, 0.5, 0.9, 1.0])
+DEPTH = st.sampled_from([0.0, 0.5, 2.5, 10.0, np.inf])
 
 
 @holds_for(
@@ -73,8 +74,10 @@ SHARE = st.sampled_from([0.0, 0.5, 0.9, 1.0])
         "KModes.predict": {"X": ROWS},
         "KModes.transform": {"X": ROWS},
         "KModes.score": FIT,
-        "KModes.redundant_clusters": {"threshold": SHARE},
-        "KModes.merge_redundant": {**without(FIT, "y"), "threshold": SHARE},
+        "KModes.predict_proba": {"X": ROWS},
+        "KModes.score_outliers": {"X": ROWS},
+        "KModes.redundant_clusters": {"threshold": DEPTH},
+        "KModes.merge_redundant": {**without(FIT, "y"), "threshold": DEPTH},
         "KModes.stability": {
             **without(FIT, "y"),
             "n_resamples": st.integers(1, 2),
@@ -120,14 +123,37 @@ def kmodes_fits_together(ask, rows):
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("KModes.fit", rows, m)
     )
     check_stability(ask("KModes.stability", rows, model), model, rows)
+    check_confidence(ask, model, rows)
     if is_infinite:
         return
-    pairs = ask("KModes.redundant_clusters", rows, model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WideBandwidthWarning)
+        pairs = ask("KModes.redundant_clusters", rows, model)
+        merged = ask("KModes.merge_redundant", rows, model)
     threshold = ask.arguments("KModes.merge_redundant", rows)["threshold"]
     assert all(i < j < n_clusters for i, j in pairs)
-    merged = ask("KModes.merge_redundant", rows, model)
-    assert merged.redundant_clusters(threshold) == []
+    assert merged._redundant(threshold).pairs == []
     check_inside(merged.cluster_centers_, seen, start)
+
+
+def check_confidence(ask, model, rows):
+    """Assert that shares agree with the labels, and that outlier scores are finite."""
+    scores = ask("KModes.score_outliers", rows, model)
+    assert np.isfinite(scores).all()
+    np.testing.assert_allclose(scores, model.outlier_scores_, rtol=1e-6, atol=1e-6)
+    if model._fitted_with_y:
+        assert not hasattr(model, "predict_proba")
+        return
+    shares = ask("KModes.predict_proba", rows, model)
+    check_shares(shares, len(model.cluster_centers_))
+    np.testing.assert_array_equal(shares.argmax(axis=1), model.labels_)
+
+
+def check_shares(shares, n_clusters):
+    """Assert that each row has shares of all clusters that sum to 1."""
+    assert shares.shape[1] == n_clusters
+    assert shares.min() >= 0
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
 def check_stability(found, model, rows):
@@ -424,6 +450,7 @@ def kmodes_path_is_that_of_kmodes(ask, rows):
         "MeanShift": MEAN_SHIFT,
         "MeanShift.fit": FIT,
         "MeanShift.predict": {"X": ROWS, "method": st.sampled_from(["basin", "nearest"])},
+        "MeanShift.predict_proba": {"X": ROWS},
         "MeanShift.save": FILE,
         "load": FILE,
     },
@@ -453,6 +480,8 @@ def mean_shift_fits_together(ask, rows):
     nearest = model.predict(rows.X, method="nearest")
     check_nearest(nearest, distances_to(centers, seen), seen)
     assert set(ask("MeanShift.predict", rows, model)) <= set(range(n_modes))
+    if not model._fitted_with_y:
+        check_shares(ask("MeanShift.predict_proba", rows, model), n_modes)
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("MeanShift.fit", rows, m)
     )
@@ -559,8 +588,8 @@ def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     check_exemplars(model, distances_to(model.modes_, seen), seen)
     if isinstance(model.init, str) and model.init == "linkage" and model.smoothing != 0:
         assert model.counts_.min() > 0
-    shares = ask("LaplacianKModes.predict_proba", rows, model)
-    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-9)
+    if not model._fitted_with_y:
+        check_shares(ask("LaplacianKModes.predict_proba", rows, model), n_clusters)
 
 
 @holds_for(
@@ -569,6 +598,11 @@ def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
         "LaplacianKModes.fit": FIT_SOFT,
         "LaplacianKModes.predict": {"X": ROWS},
         "LaplacianKModes.predict_proba": {"X": ROWS},
+        "LaplacianKModes.stability": {
+            **without(FIT_SOFT, "y"),
+            "n_resamples": st.integers(1, 2),
+            "random_state": st.one_of(st.none(), SEED),
+        },
         "LaplacianKModes.save": FILE,
         "load": FILE,
     },
@@ -593,16 +627,18 @@ def laplacian_kmodes_fits_together(ask, rows):
     W = model.affinity_
     assert abs(W - W.T).max() == 0
     assert W.nnz == 0 or W.data.min() >= 0
-    shares = ask("LaplacianKModes.predict_proba", rows, model)
-    np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-9)
-    assert np.all(shares >= 0)
     labels = ask("LaplacianKModes.predict", rows, model)
-    assert np.all(shares[np.arange(len(Z)), labels] >= shares.max(axis=1) - 1e-9)
+    predict = model.predict
+    if not model._fitted_with_y:
+        shares = ask("LaplacianKModes.predict_proba", rows, model)
+        check_shares(shares, n_clusters)
+        assert np.all(shares[np.arange(len(Z)), labels] >= shares.max(axis=1) - 1e-9)
+        predict = model.predict_proba
     check_copies(
         ask,
         model,
         rows,
-        lambda m: m.predict_proba(rows.X),
+        lambda m: getattr(m, predict.__name__)(rows.X),
         lambda m: ask("LaplacianKModes.fit", rows, m),
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import polars as pl
 from hypothesis import strategies as st
 from same import assert_same
 
@@ -46,8 +47,8 @@ def names_of(words):
     )
 
 
-def classes_of(words):
-    """Return what draws a class for each row, or None."""
+def one_of_each_row(words):
+    """Return what draws a class, a name or a text for each row, or None."""
     return st.one_of(
         st.none(),
         st.lists(words, min_size=1, max_size=4).map(
@@ -152,7 +153,7 @@ def pictures_of_a_path_show_the_path(ask, rows):
         "ModesDisplay.from_estimator": {
             "estimator": MODEL,
             "X": ROWS,
-            "y": classes_of(WORDS),
+            "y": one_of_each_row(WORDS),
             "bandwidth": ON_THE_PATH,
             "n_exemplars": st.integers(1, 20),
             "image_shape": IMAGE,
@@ -269,12 +270,16 @@ class Page(HTMLParser):
 TAGS = {}  # of the first page, which those of all others must be
 REPORT = {
     "X": ROWS,
-    "y": classes_of(ANYTHING),
+    "y": one_of_each_row(ANYTHING),
     "path": st.sampled_from([None, "report.html", Path("report.json")]),
     "image_shape": IMAGE,
     "feature_names": names_of(ANYTHING),
     "title": st.one_of(st.none(), ANYTHING),
     "notes": st.lists(ANYTHING, max_size=2),
+    "row_names": one_of_each_row(ANYTHING),
+    "texts": one_of_each_row(ANYTHING),
+    "stability": st.just(0),
+    "overwrite": st.just(True),
     "sample_weight": WEIGHT,
     "sample_scale": SCALE,
 }
@@ -311,27 +316,9 @@ def a_report_tells_what_the_model_is(ask, rows, which):
             return
     method = f"{which}.report"
     report, given = ask(method, rows, model), ask.arguments(method, rows)
-    summary, path = report.summary, model.path_
-    assert (summary["n_rows"], summary["n_features"]) == rows.dense.shape
-    assert summary["model"]["objective"] == model.objective_
-    finite = [None if np.isinf(h) else h for h in path.bandwidths]
-    assert [step["bandwidth"] for step in summary["steps"]] == finite
-    assert [step["counts"] for step in summary["steps"]] == path.counts.tolist()
-    is_whole = getattr(model, "smoothing_", 0) == 0 or path.stage == 1
-    expected = np.where(is_whole, path.objectives, None)
-    assert [step["objective"] for step in summary["steps"]] == expected.tolist()
-    if summary["pattern"] != "terms":
-        assert summary["centers"] == path.centers.tolist()
-    labels = np.array(summary["labels"]["first"])
-    for changed, after in summary["labels"]["changes"]:
-        labels[changed] = after
-    np.testing.assert_array_equal(labels, model.labels_)
-    if given["feature_names"] is not None:
-        assert summary["feature_names"] == given["feature_names"]
-    if given["y"] is not None:
-        assert summary["class_names"] == np.unique(given["y"]).tolist()
-    assert json.loads(ask("Report.to_json", rows, report)) == json.loads(json.dumps(summary))
-    check_page(ask("Report.to_html", rows, report), summary)
+    check_summary(report.summary, model, rows, given)
+    assert json.loads(ask("Report.to_json", rows, report)) == json.loads(json.dumps(report.summary))
+    check_page(ask("Report.to_html", rows, report), report.summary)
     ask("Report.save", rows, report)
     for name in (given["path"], ask.arguments("Report.save", rows)["path"]):
         if name is not None:
@@ -340,13 +327,65 @@ def a_report_tells_what_the_model_is(ask, rows, which):
             assert written == text
 
 
+@holds_for(
+    {
+        "KModes": KMODES,
+        "report": {
+            "clustering": st.just(None),
+            "data": st.just(None),
+            "X": ROWS,
+            **{name: REPORT[name] for name in REPORT if name not in ("X", "sample_scale")},
+            "sample_scale": SCALE,
+        },
+    },
+    data(),
+    quick=10,
+    thorough=150,
+)
+def a_report_of_other_columns_tells_what_is_in_them(ask, rows):
+    model = ask("KModes", rows)
+    told = {"sample_weight": rows.weight, "sample_scale": rows.scale}
+    if refused(outcome(model.fit, rows.X, **told), model, rows):
+        return
+    given = ask.arguments("report", rows)
+    n_rows = len(rows.dense)
+    group = (["a", "b"] * n_rows)[:n_rows]
+    table = pl.DataFrame({"place": np.arange(n_rows) * 2.0, "group": group})
+    report = ask("report", rows, clustering=model, data=table)
+    check_summary(report.summary, model, rows, given)
+
+
+def check_summary(summary, model, rows, given):
+    """Assert that a summary has the numbers of the model, and what users call things."""
+    path = model.path_
+    assert summary["n_rows"] == len(rows.dense)
+    assert [card["rows"] for card in summary["cards"]] == model.counts_.tolist()
+    finite = [None if np.isinf(h) else h for h in path.bandwidths]
+    assert [step["bandwidth"] for step in summary["steps"]] == finite
+    assert [step["counts"] for step in summary["steps"]] == path.counts.tolist()
+    is_whole = getattr(model, "smoothing_", 0) == 0 or path.stage == 1
+    expected = np.where(is_whole, path.objectives, None)
+    assert [step["objective"] for step in summary["steps"]] == expected.tolist()
+    labels = np.array(summary["labels"]["first"])
+    for changed, after in summary["labels"]["changes"]:
+        labels[changed] = after
+    np.testing.assert_array_equal(labels, model.labels_)
+    for card in summary["cards"]:
+        for example in card["examples"]:
+            assert labels[example["row"]] == card["cluster"]
+            if given["texts"] is not None:
+                assert example["text"] == (given["texts"][example["row"]] or None)
+    if given["y"] is not None:
+        assert summary["class_names"] == np.unique(given["y"]).tolist()
+
+
 def check_page(text, summary):
     """Assert that nothing of what users call things is read as a part of the page."""
     page = Page(text)
     assert page.tags == TAGS.setdefault("all", page.tags)
-    assert len(page.tags) < 100
+    assert len(page.tags) < 300
     numbers = json.loads(page.numbers)
-    for name in ("title", "notes", "feature_names", "class_names", "steps"):
+    for name in ("title", "notes", "columns", "class_names", "cards", "steps"):
         assert numbers[name] == json.loads(json.dumps(summary[name]))
     as_read = summary["title"].replace("\r\n", "\n").replace("\r", "\n")
     assert page.title.replace("\r\n", "\n").replace("\r", "\n") == as_read

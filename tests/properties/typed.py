@@ -255,11 +255,17 @@ def check_ids(path, rows):
     assert read(path)["id"].to_list() == ids_of(rows)
 
 
-def _id_to_write(wanted):
-    """Return the column of ids where the labels are written to a table."""
+def _in_a_table(wanted):
+    """Return an option of another column where the labels are written to a table."""
     return OfRows(
         f"{wanted} in a table",
         lambda _, found: None if found["output"].endswith("npy") else wanted,
+    )
+
+
+def _flag_in_a_table(wanted):
+    return OfRows(
+        f"{wanted} in a table", lambda _, found: wanted and not found["output"].endswith("npy")
     )
 
 
@@ -277,7 +283,9 @@ WHERE = {"model": st.sampled_from(["out", Path("out", "model.npz")]), "as_json":
             "force": FLAG,
             **TEXT,
             "exclude": EXCLUDE,
-            "id_column": st.sampled_from([None, "id"]).map(_id_to_write),
+            "id_column": st.sampled_from([None, "id"]).map(_in_a_table),
+            "proba": st.booleans().map(_flag_in_a_table),
+            "outliers": st.booleans().map(_flag_in_a_table),
         },
         "modeclust info": WHERE,
     },
@@ -302,18 +310,37 @@ def a_command_fits_and_predicts_as_python_does(ask, rows):
         check_ids(written, rows)
     new = ask.arguments("modeclust predict", rows)
     rows.file.write(rows, new)
-    printed = ask("modeclust predict", rows)
+    is_misplaced = new["outliers"] and job["method"] == "laplacian"
+    printed = outcome(ask, "modeclust predict", rows)
+    if is_refused(printed, "--outliers needs a KModes" if is_misplaced else None):
+        return
     labels = labels_in(Path(new["output"]))
     if job["method"] == "kmodes":  # else a row may differ from that of the fit
         np.testing.assert_array_equal(labels, model.labels_)
     if new["id_column"] is not None:
         check_ids(Path(new["output"]), rows)
+    check_confidence_columns(Path(new["output"]), new, model)
     if new["as_json"]:
         counts = np.bincount(labels, minlength=job["n_clusters"])
         assert json.loads(printed)["counts"] == counts.tolist()
     told = ask("modeclust info", rows)
     if ask.arguments("modeclust info", rows)["as_json"]:
         assert json.loads(told)["counts"] == model.counts_.tolist()
+
+
+def check_confidence_columns(file, asked, model):
+    """Assert that the columns that were asked for, and no others, are those of the model."""
+    if file.suffix == ".npy":
+        return
+    table = pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file)
+    shares = [name for name in table.columns if name.startswith("proba_")]
+    assert len(shares) == len(model.counts_) * asked["proba"]
+    if shares:
+        np.testing.assert_allclose(table.select(shares).sum_horizontal(), 1)
+    assert ("outlier_score" in table.columns) == asked["outliers"]
+    if asked["outliers"]:
+        scores = table["outlier_score"].to_numpy()
+        np.testing.assert_allclose(scores, model.outlier_scores_, rtol=1e-6, atol=1e-6)
 
 
 @holds_for(

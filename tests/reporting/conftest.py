@@ -1,7 +1,13 @@
-import pytest
-from sklearn.datasets import make_blobs
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_digits, make_blobs, make_moons
+
+import modeclust
 from modeclust import KModes
+from tests.reporting.tables import customer_pipeline, customers
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +25,7 @@ def pages(chromium):
         if not request.url.startswith(("file:", "blob:", "data:", "about:")):
             problems.append(request.url)
 
-    def open_file(path, width=1280, scheme="light", ready="#curves .main-svg"):
+    def open_file(path, width=1280, scheme="light", ready="body[data-ready]"):
         if (path, width, scheme) not in opened:
             context = chromium.new_context(
                 viewport={"width": width, "height": 900}, color_scheme=scheme
@@ -46,3 +52,46 @@ def open_page(pages):
     found = problems[:]
     problems.clear()
     assert found == []
+
+
+@pytest.fixture(scope="module")
+def make_page(tmp_path_factory):
+    """Return a function that writes the page of a clustering, and returns what it was made of."""
+
+    def make(clustering, data, **options):
+        path = tmp_path_factory.mktemp("page") / "report.html"
+        made = modeclust.report(clustering, data, path=path, **options)
+        return SimpleNamespace(
+            path=path, clustering=clustering, data=data, report=made, summary=made.summary
+        )
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def table(make_page):
+    data = customers()
+    return make_page(customer_pipeline(data), data, row_names="CustomerID", title="Customers")
+
+
+@pytest.fixture(scope="module")
+def digits(make_page):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    return make_page(KModes(10, random_state=0).fit(X), X, y=y, image_shape=(8, 8))
+
+
+@pytest.fixture(scope="module")
+def moons(make_page):
+    X, y = make_moons(300, noise=0.05, random_state=0)
+    return make_page(KModes(2, random_state=0).fit(X), X, y=y)
+
+
+@pytest.fixture(scope="module")
+def eighty(make_page):
+    """Eighty clusters of sixteen columns."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 80, 1600)
+    data = pd.DataFrame(rng.normal(0, 4, (80, 16))[group] + rng.normal(0, 1, (1600, 16)))
+    data.columns = [f"Measure {number}" for number in range(16)]
+    return make_page(KModes(80, n_init=1, random_state=0).fit(data), data)

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_blobs
 
@@ -66,8 +67,9 @@ def test_rows_far_from_zero_are_on_the_map(n_features):
         np.array(moved_summary["map"]["points"]) - offset,
     )
     np.testing.assert_allclose(np.abs(far), np.abs(places), atol=1e-3 * width)
-    values = np.array(moved_summary["exemplar_values"]) - 1e8
-    wanted = X[moved_summary["exemplar_rows"]]
+    examples = [e for card in moved_summary["cards"] for e in card["examples"]]
+    values = np.array([list(e["values"].values()) for e in examples]) - 1e8
+    wanted = X[[e["row"] for e in examples]]
     np.testing.assert_allclose(values, wanted, atol=1e-3 * width)
 
 
@@ -92,3 +94,47 @@ def test_densities_finer_than_the_chart_keep_their_area():
     width = summary["edges"][1] - summary["edges"][0]
     areas = np.trapezoid(summary["densities"][-1], summary["grid"], axis=1) / width
     np.testing.assert_allclose(areas, 500, rtol=0.02)
+
+
+def test_noise_is_in_no_bar_and_no_density():
+    X = np.r_[np.linspace(0, 1, 50), np.linspace(5, 6, 50), 20.0][:, None]
+    labels = np.r_[np.zeros(50), np.ones(50), -1].astype(int)
+    summary = summarize(labels, X)["histogram"]
+    np.testing.assert_array_equal(np.sum(summary["counts"][-1], axis=1), [50, 50])
+    width = summary["edges"][1] - summary["edges"][0]
+    areas = np.trapezoid(summary["densities"][-1], summary["grid"], axis=1) / width
+    np.testing.assert_allclose(areas, 50, rtol=0.05)
+
+
+def test_the_heat_map_has_the_effects_of_numbers_and_the_commonest_categories():
+    plan = np.repeat(["a", "b", "c"], [50, 30, 20])
+    X = (
+        np.r_[np.zeros(50), np.ones(30), np.full(20, 2.0)][:, None]
+        + np.linspace(0, 0.1, 100)[:, None]
+    )
+    labels = np.repeat([0, 1, 2], [50, 30, 20])
+    heat = summarize(labels, pd.DataFrame({"x": X[:, 0], "plan": plan}), X=X)["heat"]
+    rows = {row["label"]: i for i, row in enumerate(heat["rows"])}
+    assert set(rows) == {"x", "plan = a", "plan = b", "plan = c"}
+    effects, shares = np.array(heat["effects"]), np.array(heat["values"], dtype=float)
+    assert effects.shape == (3, 4)
+    assert effects[0, rows["plan = a"]] == pytest.approx(1.0)  # (1 - 0.5) / 0.5
+    assert shares[:, rows["plan = c"]].tolist() == [0, 0, 1]
+    assert effects[0, rows["x"]] < -0.5
+    largest = np.abs(effects).max(axis=0)
+    assert (np.diff(largest) <= 0).all()
+
+
+def test_outliers_are_listed():
+    X, _ = make_blobs(100, centers=2, random_state=0)
+    model = KModes(2, n_bandwidths=2, random_state=0).fit(X)
+    model.outlier_scores_ = np.r_[np.zeros(99), 7.0]
+    outliers = summarize(model, X)["outliers"]
+    assert outliers["rows"][0] == {
+        "row": 99,
+        "name": "row 99",
+        "cluster": int(model.labels_[99]),
+        "score": 7.0,
+    }
+    assert sum(outliers["counts"]) == 100
+    assert len(outliers["edges"]) == len(outliers["counts"]) + 1

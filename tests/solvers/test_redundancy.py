@@ -11,6 +11,7 @@ from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.redundancy import (
     SegmentPass,
     density_ratios,
+    dip_significance,
     redundant_pairs,
     representatives,
 )
@@ -25,11 +26,13 @@ def ratios_of(X, start, bandwidth):
 def test_one_gaussian_cut_in_two_is_redundant_and_two_gaussians_are_not(rng):
     X = np.concatenate([rng.normal(size=(1000, 2)), rng.normal(size=(1000, 2)) + [9, 0]])
     start = np.array([[-1.0, 0.0], [1.0, 0.0], [9.0, 0.0]])
-    ratios, _, _ = ratios_of(X, start, 0.7)
+    ratios, state, _ = ratios_of(X, start, 0.7)
     assert ratios[0, 1] > 0.95
     assert ratios[0, 2] < 0.1
     assert ratios[1, 2] < 0.1
-    assert redundant_pairs(ratios, 0.9) == [(0, 1)]
+    significance = dip_significance(ratios, state.rows_averaged)
+    assert significance[0, 1] < 2.5 < significance[0, 2]
+    assert redundant_pairs(significance, 2.5) == ([(0, 1)], False)
 
 
 def test_of_many_rows_only_some_count(rng, monkeypatch):
@@ -65,10 +68,43 @@ def test_empty_clusters_are_left_out():
     assert ratios.shape == (1, 1)
 
 
-def test_pairs_come_with_the_highest_ratio_first():
-    ratios = np.zeros((4, 4))
-    ratios[0, 3], ratios[1, 2], ratios[0, 1] = 0.95, 0.99, 0.5
-    assert redundant_pairs(sparse.csr_array(ratios + ratios.T), 0.9) == [(1, 2), (0, 3)]
+def symmetric(size, values):
+    """Return a CSR matrix that stores zeros too."""
+    pairs = np.array([*values, *(pair[::-1] for pair in values)])
+    data = np.array([*values.values()] * 2, dtype=float)
+    order = np.lexsort(pairs.T[::-1])
+    ends = np.bincount(pairs[:, 0], minlength=size).cumsum()
+    return sparse.csr_array((data[order], pairs[order, 1], [0, *ends]), shape=(size, size))
+
+
+def test_the_significance_by_hand():
+    ratios = symmetric(3, {(0, 1): 0.25, (0, 2): 1.0, (1, 2): 0.0})
+    found = dip_significance(ratios, np.array([50.0, 8.0, 3.0]))
+    assert found[0, 1] == found[1, 0] == pytest.approx(np.sqrt(16) * 0.5)
+    assert np.isinf(found[0, 2])  # the average of three rows tells nothing
+    assert found.nnz == 6
+    assert dip_significance(ratios, np.full(3, 50.0))[0, 2] == 0
+
+
+def test_pairs_come_with_the_smallest_dip_first():
+    depth = {(0, 3): 1.0, (1, 2): 0.0, (0, 1): 2.5, (0, 2): 9.0, (1, 3): 9.0, (2, 3): np.inf}
+    significance = symmetric(4, depth)
+    assert redundant_pairs(significance, 2.5) == ([(1, 2), (0, 3)], False)
+    assert redundant_pairs(significance, 0.0) == ([], False)
+    assert redundant_pairs(significance, 3.0).pairs == [(1, 2), (0, 3), (0, 1)]
+    assert redundant_pairs(sparse.csr_array((4, 4)), 2.5) == ([], False)
+
+
+def test_where_most_pairs_have_no_dip_none_is_redundant():
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    for n_redundant, is_too_wide in ((3, False), (4, True), (6, True)):
+        depth = {pair: 0.0 if i < n_redundant else 9.0 for i, pair in enumerate(pairs)}
+        found = redundant_pairs(symmetric(4, depth), 2.5)
+        assert found.is_too_wide == is_too_wide
+        assert len(found.pairs) == (0 if is_too_wide else n_redundant)
+    # Of many clusters, only pairs within two groups are compared, and none has a dip.
+    groups = {(i, j): 0.0 for i in range(10) for j in range(i + 1, 10) if (i < 5) == (j < 5)}
+    assert redundant_pairs(symmetric(10, groups), 2.5) == (list(groups), False)
 
 
 def test_the_largest_of_each_group_stays():

@@ -123,4 +123,5 @@ def look(model: KModes, X: Doubles) -> None:
     assert_type(ScheduleDisplay.from_estimator(model), ScheduleDisplay)
     assert_type(modeclust.plotting.PathDisplay.from_estimator(model, X), PathDisplay)
     assert_type(model.report(X, path=None), Report)
+    assert_type(modeclust.report(model, X, path=None, overwrite=True), Report)
     assert_type(modeclust.__version__, str)

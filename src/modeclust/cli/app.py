@@ -138,6 +138,7 @@ def explore(
     epilog=_examples(
         "modeclust predict iris.modes new.csv -o labels.csv",
         "modeclust predict model.npz new.parquet -o labels.parquet --force",
+        "modeclust predict iris.modes new.csv -o labels.csv --proba --outliers",
     )
 )
 def predict(
@@ -150,6 +151,8 @@ def predict(
     header: opts.Header = None,
     separator: opts.Separator = None,
     decimal_comma: opts.DecimalComma = False,
+    proba: opts.Proba = False,
+    outliers: opts.Outliers = False,
     force: opts.Force = False,
     as_json: opts.AsJson = False,
 ) -> None:
@@ -159,9 +162,9 @@ def predict(
     from modeclust.cli.readers.csv_files import CsvFormat
     from modeclust.cli.readers.options import ReadOptions
     from modeclust.cli.saved_model import open_model, predict_labels
-    from modeclust.cli.writers import check_id_column
+    from modeclust.cli.writers import check_columns
 
-    check_id_column(output, id_column)
+    check_columns(output, id_column=id_column, proba=proba, outliers=outliers)
     check_file(output, force=force)
     options = ReadOptions(
         id_column=id_column,
@@ -169,13 +172,57 @@ def predict(
         stream=stream,
         csv_format=CsvFormat(header, separator, decimal_comma),
     )
-    counts = predict_labels(open_model(model), data, output, options)
+    methods = {"proba": "predict_proba"} if proba else {}
+    methods |= {"outlier_score": "score_outliers"} if outliers else {}
+    counts = predict_labels(open_model(model), data, output, options, methods)
     if as_json:
         print_json({"output": shown(output), "n_rows": sum(counts), "counts": counts})
     else:
         sizes = ", ".join(f"{count:,}" for count in counts)
         say(f"{sum(counts):,} rows; cluster sizes: {sizes}")
         say("wrote", output)
+
+
+@app.command(
+    epilog=_examples(
+        "modeclust report iris.modes flowers.csv -o flowers.html",
+        "modeclust report labels.csv customers.csv --id-column name --text-column comment",
+    )
+)
+def report(
+    model: opts.Described,
+    data: opts.ReportedData,
+    output: opts.Page = None,
+    columns: opts.Columns = None,
+    id_column: opts.RowNames = None,
+    text_column: opts.TextColumn = None,
+    image: opts.Image = None,
+    stability: opts.Resamples = 0,
+    header: opts.Header = None,
+    separator: opts.Separator = None,
+    decimal_comma: opts.DecimalComma = False,
+    force: opts.Force = False,
+    no_open: opts.NoOpen = False,
+) -> None:
+    """Show the clusters of MODEL, or of labels of any tool, with all columns of DATA."""
+    from modeclust.cli.fit import parse_columns
+    from modeclust.cli.folder import check_file
+    from modeclust.cli.readers.csv_files import CsvFormat
+    from modeclust.cli.report import ReportOptions, make_page
+
+    page = output or Path(f"{FitOptions(data, '1').stem}-report.html")
+    if page.suffix.lower() != ".html":
+        raise ValueError(f"the page must end in .html, got {str(page)!r}.")
+    check_file(page, force=force)
+    csv_format = CsvFormat(header, separator, decimal_comma)
+    chosen = parse_columns(columns)
+    made = make_page(
+        ReportOptions(model, data, chosen, id_column, text_column, image, stability, csv_format)
+    )
+    made.save(page)
+    say("wrote", page)
+    if not no_open:
+        _open(page)
 
 
 @app.command(epilog=_examples("modeclust info iris.modes", "modeclust info model.npz --json"))
@@ -226,10 +273,10 @@ def _fit_to_folder(
     options: FitOptions, folder: Path, *, force: bool, as_json: bool = False
 ) -> None:
     from modeclust.cli.folder import check_folder, labels_name, swapped_in, write_results
-    from modeclust.cli.writers import check_id_column
+    from modeclust.cli.writers import check_columns
 
     check_folder(folder, force=force)
-    check_id_column(labels_name(options.ending), options.id_column)
+    check_columns(labels_name(options.ending), id_column=options.id_column)
     fitted, results = _fit(options)
     with swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, options.ending)

@@ -29,6 +29,7 @@ from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
 from modeclust.preparation.kinds import KINDS
 from modeclust.preparation.table import TablePreparation, scale_ratio
+from modeclust.solvers.redundancy import SIGNIFICANT, Redundant, redundant_pairs
 
 MAX_VALUES_TO_COMPARE = 2**20
 MAX_SCALE_RATIO = 100
@@ -48,6 +49,7 @@ class Fit(NamedTuple):
     warnings: list[str]
     # Most common class of each cluster and its share of the rows, if there is a label column.
     common_classes: "list[tuple[str | None, float | None]] | None"
+    original: Any  # the features in the units of the data; None if a frame was prepared
 
     def to_original(self, centers: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """Return modes as columns in the units of the data; text is left out."""
@@ -84,6 +86,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
             f"--image {shape[0]}x{shape[1]} needs {math.prod(shape)} columns, got "
             f"{len(table.columns)}."
         )
+    original = table.X
     table, preparation = prepare(table, kinds, standardize=options.standardize)
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
@@ -97,7 +100,7 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else most_common_classes(model, table.labels)
     messages = dict.fromkeys(use_option_names(str(warning.message)) for warning in caught)
-    return Fit(model, table, preparation, list(messages), classes)
+    return Fit(model, table, preparation, list(messages), classes, original)
 
 
 def prepare(
@@ -259,6 +262,7 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         for cluster, (name, share) in zip(clusters, fit.common_classes, strict=True):
             cluster.update({"class": name, "share": share})
     is_kmeans = math.isinf(model.bandwidth_)
+    redundant = find_redundant(model)
     return {
         "data": table.title,
         "n_rows": int(table.X.shape[0]),
@@ -278,7 +282,8 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "standardized": isinstance(fit.preparation, StandardScaler),
         "preparation": describe_preparation(fit.preparation),
         "clusters": clusters,
-        "redundant": redundant_pairs(model),
+        "redundant": None if redundant is None else [list(pair) for pair in redundant.pairs],
+        "too_wide_for_redundancy": redundant is not None and redundant.is_too_wide,
         "notices": list(table.notices),
         "warnings": fit.warnings,
     }
@@ -313,11 +318,11 @@ def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] 
     }
 
 
-def redundant_pairs(model: Model) -> list[list[int]] | None:
+def find_redundant(model: Model) -> Redundant | None:
     """Return the redundant pairs of clusters; None if the model does not compare clusters."""
-    if not hasattr(model, "redundant_clusters"):
+    if not hasattr(model, "dip_significance_"):
         return None
-    return [] if math.isinf(model.bandwidth_) else [list(p) for p in model.redundant_clusters()]
+    return redundant_pairs(model.dip_significance_, SIGNIFICANT)
 
 
 def most_common_classes(model: Model, classes: Any) -> list[tuple[str | None, float | None]]:

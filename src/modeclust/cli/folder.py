@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.fit import Fit, describe_preparation
+from modeclust.cli.fit import OTHERWISE, Fit, describe_preparation
 from modeclust.cli.readers.files import listed
+from modeclust.cli.report_page import page_of
 from modeclust.cli.writers import WRITERS, write_columns, write_labels
 from modeclust.estimators.saving import write_model
 from modeclust.io.atomic import unused_name
@@ -141,7 +143,7 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     if (prepared := describe_preparation(fit.preparation)) is not None:
         columns = {name: [row[name] for row in prepared] for name in prepared[0]}
         write_columns(folder / COLUMNS, columns)
-    page = report(fit, in_folder=True)
+    page = report(fit)
     for name in ("report.html", "report.json"):
         page.save(folder / name)
     return sorted(path.name for path in folder.iterdir())
@@ -159,23 +161,20 @@ def labels_name(ending: str) -> str:
     return f"labels{ending if ending in WRITERS else '.parquet'}"
 
 
-def report(fit: Fit, *, in_folder: bool = False) -> Any:
-    """Return the report of a fit. It shows the data as it was clustered, which may be scaled."""
-    model, table = fit.model, fit.table
-    remarks = [*table.notices, *fit.warnings]
-    if fit.preparation is not None:
-        remarks.append("The values shown are scaled.")
-        if in_folder:
-            remarks[-1] += " The file modes.csv has the modes in the original units."
-    return model.report(
+def report(fit: Fit) -> Any:
+    """Return the report of a fit, with all columns of the data in their units."""
+    table = fit.table
+    remarks = [notice for notice in (*table.notices, *fit.warnings) if notice != OTHERWISE]
+    if isinstance(fit.preparation, StandardScaler):
+        remarks.append("The clusters were found in columns that were scaled to unit variance.")
+    return page_of(
+        fit.model,
         table.X,
-        table.labels,
-        path=None,
+        table,
+        fit.original,
+        preparation=fit.preparation,
         image_shape=table.image_shape,
-        feature_names=table.columns,
-        title=table.title,
         notes=remarks,
-        sample_weight=table.weight,
     )
 
 

@@ -352,6 +352,67 @@ NewData = Annotated[
         help="Data in any format that fit reads, with all columns that the model was fitted on.",
     ),
 ]
+Proba = Annotated[
+    bool,
+    output_option(
+        "--proba", help="Write the share of each cluster in each row too: proba_0, proba_1, ..."
+    ),
+]
+Outliers = Annotated[
+    bool,
+    output_option(
+        "--outliers",
+        help="Write outlier_score too: how unusual a row is in its cluster. Above 3, a row may be "
+        "an outlier.",
+    ),
+]
+Described = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        show_default=False,
+        help="A model file, the output folder of fit, or a file of labels of any tool: one column, "
+        "or one named label or cluster. The label -1 is noise.",
+    ),
+]
+ReportedData = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        show_default=False,
+        autocompletion=complete_data,
+        help="The rows that were clustered, in the same order, in any format that fit reads. All "
+        "columns are shown.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    column_option(
+        metavar="NAMES",
+        show_default="all columns of numbers without missing values",
+        help="With labels: columns in which the modes are found, e.g. width,height. A model knows "
+        "its columns.",
+    ),
+]
+RowNames = Annotated[
+    str | None, column_option(metavar="NAME", help="Column with the names of the rows.")
+]
+TextColumn = Annotated[
+    str | None, column_option(metavar="NAME", help="Column with a text for each row.")
+]
+Image = Annotated[
+    str | None,
+    output_option(metavar="HxW", help="Show rows as images of this height and width, e.g. 28x28."),
+]
+Resamples = Annotated[
+    int,
+    output_option(
+        metavar="N",
+        min=0,
+        show_default="0: not measured",
+        help="Measure how stable the clusters of a model are, by this many fits to resamples.",
+    ),
+]
 Force = Annotated[bool, output_option("--force", help="Replace existing output of this command.")]
 AsJson = Annotated[bool, output_option("--json", help="Print the results as one JSON object.")]
 NoOpen = Annotated[bool, output_option("--no-open", help="Do not open the page in the browser.")]

@@ -122,11 +122,11 @@ def print_fit(results: dict[str, Any]) -> None:
         taken = "" if results["suggestion"]["is_sure"] else f"; {results['n_clusters']} are taken"
         say(f"number of clusters: {results['suggestion']['answer']}{taken}")
     print_clusters(results["clusters"], results["start"])
-    pairs = results["redundant"] or []
-    if len(pairs) > len(results["clusters"]):
+    pairs = results["redundant"]
+    if results["too_wide_for_redundancy"]:
         say(
-            f"redundant clusters: cannot be told at bandwidth {bandwidth}, where {len(pairs)} "
-            "pairs have no dip in density between them"
+            f"redundant clusters: bandwidth {bandwidth} is too wide to tell, since most pairs have "
+            "no dip in density between them"
         )
     elif pairs:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])

@@ -48,46 +48,63 @@ def _is_list_or_none(value: Any, length: int, kind: Any) -> bool:
     return all(isinstance(item, kind) for item in value)
 
 
-def predict_labels(saved: Saved, data: str, output: Path, options: ReadOptions) -> list[int]:
+def predict_labels(
+    saved: Saved, data: str, output: Path, options: ReadOptions, methods: dict[str, str]
+) -> list[int]:
     """Write the label of each row, and return the number of rows in each cluster.
 
-    The features are the columns that the model was fitted on, whatever `options` say.
+    `methods` are other methods of the model whose results are written, by the names of their
+    columns. The features are the columns that the model was fitted on, whatever `options` say.
     """
-    preparation, model = saved.preparation, copy(saved.model)
-    as_frame = isinstance(preparation, TablePreparation)
+    if "score_outliers" in methods.values() and not isinstance(saved.model, KModes):
+        raise ValueError(
+            f"--outliers needs a KModes, got a {type(saved.model).__name__}, which has no outlier "
+            "scores; leave the option out."
+        )
+    model, table, X = read_rows(saved, data, options_for(saved, options))
+    others = {name: _of_rows(model, method, X) for name, method in methods.items()}
+    labels = _of_rows(model, "predict", X)
+    return write_labels(output, labels, len(model.cluster_centers_), table.ids, others)
+
+
+def _of_rows(model: Any, method: str, X: Any) -> Any:
+    """Return the results of a method for the rows, which may be streamed."""
+    if is_dask(X) and not isinstance(model, KModes):  # others need the rows in memory
+        return np.concatenate([getattr(model, method)(rows) for (rows,) in iterate_blocks(X)])
+    return getattr(model, method)(X)
+
+
+def options_for(saved: Saved, options: ReadOptions) -> ReadOptions:
+    """Return how to read rows for a model: the columns that it was fitted on."""
+    as_frame = isinstance(saved.preparation, TablePreparation)
     if as_frame and options.stream:
         raise ValueError(
             "--stream does not apply to a model of a prepared table, which reads new rows into "
             "memory; remove it."
         )
-    stream = False if as_frame else options.stream
-    csv_format = options.csv_format._replace(find_separator=as_frame)
-    options = replace(
+    return replace(
         options,
         columns=columns_of(saved),
-        stream=stream,
-        csv_format=csv_format,
+        stream=False if as_frame else options.stream,
+        csv_format=options.csv_format._replace(find_separator=as_frame),
         as_frame=as_frame,
     )
-    table = read_data(data, options)
-    X = table.X if preparation is None else _prepared(table, preparation)
+
+
+def read_rows(saved: Saved, data: str, options: ReadOptions) -> tuple[Any, Table, Any]:
+    """Return the model, a table that it applies to, and its rows as the model takes them."""
+    model, table = copy(saved.model), read_data(data, options)
     if hasattr(model, "feature_names_in_"):
         del model.feature_names_in_  # the columns were selected by name, and X has no names
-    if is_dask(X) and not isinstance(model, KModes):  # others need the rows in memory
-        labels = np.concatenate([model.predict(rows) for (rows,) in iterate_blocks(X)])
-    else:
-        labels = model.predict(X)
-    return write_labels(output, labels, len(model.cluster_centers_), table.ids)
+    if saved.preparation is None:
+        return model, table, table.X
+    if not isinstance(saved.preparation, TablePreparation):
+        return model, table, scale_rows(table.X, saved.preparation)
+    if table.X is not None:  # an array
+        import polars as pl
 
-
-def _prepared(table: Table, preparation: Any) -> Any:
-    """Return the rows of a table as the model takes them."""
-    if not isinstance(preparation, TablePreparation):
-        return scale_rows(table.X, preparation)
-    import polars as pl
-
-    frame = table.frame if table.X is None else pl.DataFrame(table.X, schema=table.columns)
-    return preparation.transform(frame)
+        table = table._replace(X=None, frame=pl.DataFrame(table.X, schema=table.columns))
+    return model, table, saved.preparation.transform(table.frame)
 
 
 def columns_of(saved: Saved) -> list[str] | None:

@@ -24,15 +24,19 @@ Columns = dict[str, npt.NDArray[Any]]
 Writer = Callable[[BinaryIO, Iterator[Columns]], None]
 
 
-def check_id_column(path: StrPath, id_column: str | None) -> None:
-    """Raise an error if the format of the labels has no place for ids."""
+def check_columns(path: StrPath, **asked: Any) -> None:
+    """Raise an error if the format of the labels has no place for other columns.
+
+    `asked` has the options that add columns.
+    """
     ending = output_ending(path)
-    if id_column is not None and ending not in MULTI_COLUMN_ENDINGS:
-        raise TableError(
-            "--id-column needs labels in a format with several columns "
-            f"({', '.join(MULTI_COLUMN_ENDINGS)}), got {ending}; remove the option, or convert the "
-            "data."
-        )
+    for name, value in asked.items():
+        if value and ending not in MULTI_COLUMN_ENDINGS:
+            raise TableError(
+                f"--{name.replace('_', '-')} needs labels in a format with several columns "
+                f"({', '.join(MULTI_COLUMN_ENDINGS)}), got {ending}; remove the option, or use "
+                "another format."
+            )
 
 
 def output_ending(path: StrPath) -> str:
@@ -43,16 +47,23 @@ def output_ending(path: StrPath) -> str:
 
 
 def write_labels(
-    path: StrPath, labels: Any, n_clusters: int = 0, ids: dict[str, Any] | None = None
+    path: StrPath,
+    labels: Any,
+    n_clusters: int = 0,
+    ids: dict[str, Any] | None = None,
+    others: dict[str, Any] | None = None,
 ) -> list[int]:
-    """Write a column `label`, after the column of ids if there is one.
+    """Write a column `label`, after the column of ids if there is one, and before others.
 
-    `ids` has the name of their column. Dask arrays are computed while they are written. The result
-    is the number of rows in each cluster.
+    `ids` has the name of their column. An array of several columns among the others is written as
+    columns with a number in their names. Dask arrays are computed while they are written. The
+    result is the number of rows in each cluster.
     """
     columns: dict[str, Any] = dict(ids or {})
     name = unused_column("label", columns)
     columns[name] = labels
+    for other, values in (others or {}).items():
+        columns[unused_column(other, columns)] = values
     chunks = next((column.chunks for column in columns.values() if is_dask(column)), None)
     if chunks is not None and not is_dask(labels):
         import dask.array as da
@@ -64,10 +75,21 @@ def write_labels(
         for blocks in iterate_blocks(*columns.values()):
             part = dict(zip(columns, blocks, strict=True))
             counts.append(np.bincount(part[name], minlength=n_clusters))
-            yield part
+            yield _split_columns(part)
 
     _write(path, parts())
     return list(np.sum(counts, axis=0).tolist())
+
+
+def _split_columns(columns: Columns) -> Columns:
+    """Return columns in which those of a two-dimensional array have names with a number."""
+    split: Columns = {}
+    for name, column in columns.items():
+        if np.ndim(column) == 1:
+            split[name] = column
+        else:
+            split |= {f"{name}_{k}": values for k, values in enumerate(np.asarray(column).T)}
+    return split
 
 
 def write_columns(path: StrPath, columns: dict[str, Any]) -> None:

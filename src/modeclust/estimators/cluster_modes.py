@@ -127,7 +127,7 @@ def cluster_modes(
     """
     check_n_jobs(n_jobs)
     X = check_rows(X)
-    codes, names = _check_labels(labels, X.shape[0])
+    codes, names = check_labels(labels, X.shape[0])
     weight = check_weights(sample_weight, X)
     weight = np.ones(len(codes)) if weight is None else weight.copy()
     weight[codes < 0] = 0.0
@@ -169,7 +169,7 @@ def cluster_modes(
     )
 
 
-def _check_labels(labels: Any, n_rows: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+def check_labels(labels: Any, n_rows: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return the number of the cluster of each row, -1 for noise, and the labels by number."""
     labels = column_or_1d(labels, warn=False)
     if len(labels) != n_rows:

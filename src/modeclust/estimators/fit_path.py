@@ -92,7 +92,9 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             self._follow_path(progress)
             self._follow_modes(progress)
             attributes = self._fitted_attributes(progress.record)
-        self._store(attributes | {"cluster_suggestion_": suggestion})
+        self._store(
+            attributes | {"cluster_suggestion_": suggestion, "_fitted_with_y": y is not None}
+        )
         for observer in reversed(progress.observers):
             observer.end_fit()
         progress.record.warn(stopped=progress.stopped)

@@ -28,6 +28,7 @@ class OpenKernelDensity(NamedTuple):
     # Local scales are divided by their mean, and the bandwidth is multiplied by it.
     density: Density
     X: Any  # the rows
+    weight: Doubles | None
     rescaling: Rescaling
     mean_scale: float
 
@@ -90,7 +91,7 @@ class KernelDensity:
             spread=weight_spread(dataset.weight, scales),
             unit_length=metric == "cosine",
         )
-        return OpenKernelDensity(density, dataset.X, rescaling, self.mean_scale)
+        return OpenKernelDensity(density, dataset.X, self.weight, rescaling, self.mean_scale)
 
     @property
     def mean_scale(self) -> float:

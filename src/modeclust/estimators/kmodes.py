@@ -23,8 +23,9 @@ from modeclust.data.validation import (
     original_rows,
 )
 from modeclust.estimators.checkpoint import Checkpoint
+from modeclust.estimators.confidence import Confidence, ConfidenceMixin, UnmeasuredConfidence
 from modeclust.estimators.fit_path import BandwidthMixin
-from modeclust.estimators.new_rows import NewRowsMixin
+from modeclust.estimators.new_rows import NEEDED_FOR_ROWS
 from modeclust.estimators.parameters import (
     BANDWIDTH,
     CONSTRAINTS,
@@ -38,11 +39,11 @@ from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.estimators.redundancy import RedundancyMixin
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
-from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_count, check_modes, check_path
 from modeclust.estimators.stability import StabilityMixin
-from modeclust.io.model_file import is_array
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
+from modeclust.solvers.confidence import OutlierScale, Spread, Typical
 from modeclust.solvers.kmodes import State
 from modeclust.solvers.options import SolverOptions
 from modeclust.solvers.redundancy import density_ratios
@@ -55,7 +56,7 @@ class KModes(
     RedundancyMixin,
     StabilityMixin,
     BandwidthMixin,
-    NewRowsMixin,
+    ConfidenceMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     SavingMixin,
@@ -189,10 +190,14 @@ class KModes(
         The exemplar of each cluster: its row nearest to the mode. -1 if no row of the cluster has a
         positive weight.
     redundancy_ : csr_array of shape (n_clusters, n_clusters)
-        For pairs of nearby modes: the lowest density of the rows of both clusters on the segment
-        between the modes, divided by the lower of the two peaks; see `redundant_clusters`. Of
-        200,000 rows or more, and 2,000 for each cluster, only every n-th counts. Empty at an
-        infinite bandwidth.
+        For pairs of nearby centers: the lowest density of the rows of both clusters on the segment
+        between the centers, divided by the lower of the two peaks. Of 200,000 rows or more, and
+        2,000 for each cluster, only every n-th counts. Empty at an infinite bandwidth.
+    dip_significance_ : csr_array of shape (n_clusters, n_clusters)
+        For the same pairs: the depth of this dip in standard deviations (`redundant_clusters`).
+    outlier_scores_ : ndarray of shape (n_samples,)
+        How unusual each row is in its cluster: `score_outliers` of the rows of the fit. For a Dask
+        collection, a lazy Dask array.
     path_ : Path
         Modes, sizes and objective at every bandwidth: K-means, then centers, then modes.
     n_steps_ : int
@@ -215,9 +220,9 @@ class KModes(
     warning lists such clusters.
 
     After `partial_fit`, the attributes that describe rows describe those of the last batch:
-    `labels_`, `objective_`, `inertia_`, `counts_`, `exemplar_indices_` and `redundancy_`. `n_iter_`
-    is the number of iterations for this batch, and `path_` has one or two points. `modes_` keep the
-    bandwidths of the first batch, and `rows_averaged_` counts earlier rows too.
+    `labels_`, `objective_`, `inertia_`, `counts_`, `exemplar_indices_`, `outlier_scores_` and
+    `redundancy_`. `n_iter_` is the number of iterations for this batch, and `path_` has one or two
+    points. `modes_` keep the bandwidths of the first batch; `rows_averaged_` has earlier rows too.
 
     References
     ----------
@@ -236,7 +241,15 @@ class KModes(
     17
     """
 
-    _saved_types = (Path, SufficientStatistics, ClusterSuggestion)
+    _saved_types = (
+        Path,
+        SufficientStatistics,
+        ClusterSuggestion,
+        Confidence,
+        Typical,
+        Spread,
+        OutlierScale,
+    )
     _required_attributes = (
         "path_",
         "redundancy_",
@@ -247,6 +260,7 @@ class KModes(
         "modes_",
         "mode_bandwidths_",
         "rows_averaged_",
+        "_confidence",
         "_statistics",
         "_mode_statistics",
         "_n_features_out",
@@ -332,7 +346,7 @@ class KModes(
             Dask array, of dense or CSR chunks, or a Dask frame is processed chunk by chunk on its
             workers.
         y : Ignored
-            Not used, present for API consistency by convention.
+            Not used. A model that was fitted with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows. An integer weight w is equivalent to repeating the row w
             times, also for the rule that estimates the bandwidth.
@@ -377,18 +391,31 @@ class KModes(
         problem, dataset, labelled = record.problem, record.problem.dataset, record.labelled
         assert labelled is not None
         centers, modes = attributes["cluster_centers_"], attributes["path_"][-1]
-        lazy = not dataset.stores_labels
-        fitted_with = attributes["_fitted_with"]
-        if lazy:
-            labels = self._map_chunks(problem.X, "predict", centers, fitted_with)
-        else:
+        memory: Any = dataset if dataset.stores_labels else None
+        confidence: Any = UnmeasuredConfidence(
+            X=memory and memory.X,
+            pool=problem.pool,
+            count_per_weight=problem.count_per_weight,
+            centers=labelled.centers,
+            rescaling=problem.rescaling,
+            n_threads=problem.n_threads,
+            known=self._confidence.typical if problem.pool is None else None,  # a later batch
+        )
+        if dataset.stores_labels:
             labels = dataset.labels()
+        else:
+            needed = {name: attributes[name] for name in NEEDED_FOR_ROWS}
+            labels = self._map_chunks(problem.X, "predict", needed)
+            needed["_confidence"] = Confidence(confidence.typical)
+            scores = self._map_chunks(problem.X, "score_outliers", needed)
+            confidence = Confidence(confidence.typical, scores)
         last, separate = record.states[-1], record.n_labelled < len(record.states)
         return attributes | {
             "modes_": modes.centers.copy(),
             "mode_bandwidths_": modes.cluster_bandwidths.copy(),
             "rows_averaged_": modes.rows_averaged.copy(),
             "labels_": labels,
+            "_confidence": confidence,
             "objective_": labelled.objective,
             "redundancy_": density_ratios(dataset, labelled, problem.options.kernel),
             "n_steps_": 1,
@@ -418,19 +445,5 @@ class KModes(
         size, width = self.cluster_centers_.shape
         yield from check_count(self, size)
         yield from check_path(self.path_, len(self.labels_), size, width)
-        is_right = is_square(self.redundancy_, size)
-        yield "redundancy_", is_right, f"sparse of shape {(size, size)}"
-        for name in ("n_steps_", "n_samples_seen_"):
-            value = vars(self)[name]
-            yield name, type(value) is int and value > 0, "an integer > 0"
         yield "_n_features_out", self._n_features_out == size, f"{size}"
-        is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
-        yield "modes_", is_right, f"{size} modes in {width} features"
-        for name in ("mode_bandwidths_", "rows_averaged_"):
-            yield name, is_array(vars(self)[name], "f", size), f"{size} numbers"
-        for name in ("_statistics", "_mode_statistics"):
-            statistics = vars(self)[name]
-            is_right = isinstance(statistics, SufficientStatistics)
-            is_right = is_right and statistics.centers.shape == (size, width)
-            is_right |= statistics is None and name == "_mode_statistics"
-            yield name, is_right, f"sums of {size} clusters in {width} features"
+        yield from check_modes(self, size, width)

@@ -11,7 +11,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust._sklearn import Interval, Options, StrOptions, fit_context, with_callbacks
+from modeclust._sklearn import (
+    Interval,
+    Options,
+    StrOptions,
+    fit_context,
+    with_callbacks,
+)
 from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.memory import MemoryDataset
 from modeclust.data.reading import Doubles, in_memory, is_sparse
@@ -25,11 +31,12 @@ from modeclust.estimators.parameters import (
     N_CLUSTERS,
     ROWS_PER_MODE,
     BandwidthRule,
+    of_clusters,
 )
 from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_unlike
-from modeclust.estimators.saving import SavingMixin, check_count, check_path, is_square
+from modeclust.estimators.saving import SavingMixin, check_count, check_modes, check_path, is_square
 from modeclust.estimators.soft_assignments import (
     Neighborhood,
     bound_assignments,
@@ -336,7 +343,7 @@ class LaplacianKModes(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data. A copy is kept for `predict`.
         y : Ignored
-            Not used, present for API consistency by convention.
+            Not used. A model that was fitted with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows in the sum over kernels. They do not change the graph: a
             weight of 2 is not equivalent to repeating the row.
@@ -349,6 +356,7 @@ class LaplacianKModes(
         self._fit_path(X, y, sample_weight)
         return self
 
+    @of_clusters
     def predict_proba(self, X: Any) -> Doubles:
         """Return the share of each row in each cluster.
 
@@ -462,10 +470,7 @@ class LaplacianKModes(
         (size, width), n_rows = self.cluster_centers_.shape, len(self.labels_)
         yield from check_count(self, size)
         yield from check_path(self.path_, n_rows, size, width)
-        is_right = is_array(self.modes_, "f", size, width) and bool(np.isfinite(self.modes_).all())
-        yield "modes_", is_right, f"{size} modes in {width} features"
-        for name in ("mode_bandwidths_", "rows_averaged_"):
-            yield name, is_array(vars(self)[name], "f", size), f"{size} numbers"
+        yield from check_modes(self, size, width)
         smoothing: Any = self.smoothing_
         is_right = isinstance(smoothing, float) and 0 <= smoothing < np.inf
         yield "smoothing_", is_right, "a finite number >= 0"

@@ -33,6 +33,7 @@ from modeclust.data.validation import (
     check_scales,
     check_weights,
 )
+from modeclust.estimators.confidence import MeanShiftConfidenceMixin, measure_spread
 from modeclust.estimators.kernel_density import LIMITS, KernelDensity, OpenKernelDensity
 from modeclust.estimators.parameters import (
     CONSTRAINTS,
@@ -46,6 +47,7 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.exceptions import _warn_user
 from modeclust.solvers import mean_shift as solver
 from modeclust.solvers.bandwidth import choose_bandwidth
+from modeclust.solvers.confidence import Spread
 from modeclust.solvers.kmeans import check_distinct, distinct_rows
 from modeclust.solvers.mean_shift import Modes, ModesAtBandwidth, Points
 from modeclust.solvers.neighbors import nearest_rows
@@ -56,7 +58,12 @@ FEW_SEEDS, SEEDS_PER_MODE = 256, 8
 
 
 class MeanShift(
-    ClusterMixin, CallbackSupportMixin, FittedParametersMixin, SavingMixin, BaseEstimator
+    MeanShiftConfidenceMixin,
+    ClusterMixin,
+    CallbackSupportMixin,
+    FittedParametersMixin,
+    SavingMixin,
+    BaseEstimator,
 ):
     r"""Mean-shift clustering: every mode of a kernel density, and the rows that ascend to it.
 
@@ -149,8 +156,8 @@ class MeanShift(
     """
 
     cluster_centers_: npt.NDArray[np.floating[Any]]
-    _saved_types = (KernelDensity,)
-    _required_attributes = ("_kernel_density",)
+    _saved_types = (KernelDensity, Spread)
+    _required_attributes = ("_kernel_density", "_spread")
     _needed_after_fit = ("kernel", "metric", "tol", "max_iter", "merge_radius")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "bandwidth": [FINITE, BandwidthRule()],
@@ -204,7 +211,7 @@ class MeanShift(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data. Float32 stays float32; CSR stays sparse.
         y : Ignored
-            Not used, present for API consistency by convention.
+            Not used. A model that was fitted with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows. An integer weight w is equivalent to repeating the row w
             times.
@@ -232,6 +239,7 @@ class MeanShift(
             raise ValueError(self._no_bandwidth(error, opened)) from None
         labels = search.row_labels(found.modes)
         self._store(kernel_density, opened, found, labels)
+        self._fitted_with_y = y is not None
         if task is not None:
             task.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not found.modes.converged:
@@ -359,6 +367,7 @@ class MeanShift(
         self.density_ = modes.density
         self.bandwidth_ = opened.bandwidth_to_original(bandwidth)
         self.n_iter_ = modes.n_iter
+        self._spread = measure_spread(opened, modes.points, self.labels_)
         self._fitted_with = self._parameters_needed()
 
     def _first_other_row(self, X: Any, indices: npt.NDArray[np.intp]) -> int | None:

@@ -24,6 +24,8 @@ from modeclust.data.validation import (
 from modeclust.kernels import KERNELS
 from modeclust.solvers.kmodes import Centers, assign, inverse_square
 
+NEEDED_FOR_ROWS = ("cluster_centers_", "_fitted_with")
+
 
 class NewRowsMixin(TransformerMixin):
     """Adds `predict`, `transform` and `score` to an estimator with centers."""
@@ -50,7 +52,7 @@ class NewRowsMixin(TransformerMixin):
         if is_dask(X):
             check_is_fitted(self)
             array = as_array(X, estimator=self, reset=False)
-            return self._map_chunks(array, "predict", self.cluster_centers_, self._fitted_with)
+            return self._map_chunks(array, "predict", self._needed_for_rows())
         with self._open_new_data(X) as (dataset, centers, _):
             assign(dataset, centers)
             return dataset.labels()
@@ -74,7 +76,7 @@ class NewRowsMixin(TransformerMixin):
         if is_dask(X):
             check_is_fitted(self)
             array = as_array(X, estimator=self, reset=False)
-            return self._map_chunks(array, "transform", self.cluster_centers_, self._fitted_with)
+            return self._map_chunks(array, "transform", self._needed_for_rows())
         with self._open_new_data(X) as (dataset, centers, rescaling):
             distances = dataset.distances(centers)
             if not rescaling.is_identity:
@@ -139,14 +141,22 @@ class NewRowsMixin(TransformerMixin):
             centers = rescaling.to_internal(self.cluster_centers_.astype(np.float64))
             yield dataset, centers, rescaling
 
-    def _map_chunks(
-        self, array: Any, method: str, centers: npt.NDArray[Any], fitted_with: dict[str, Any]
-    ) -> Any:
-        """Return the results of a method for the chunks of a Dask array, as a lazy array."""
+    def _needed_for_rows(self) -> dict[str, Any]:
+        """Return the fitted attributes that the methods for new rows need."""
+        return {name: value for name, value in vars(self).items() if name in NEEDED_FOR_ROWS}
+
+    def _map_chunks(self, array: Any, method: str, attributes: dict[str, Any]) -> Any:
+        """Return the results of a method for the chunks of a Dask array, as a lazy array.
+
+        `attributes` are the fitted attributes that the method needs.
+        """
         model = clone(self).set_params(n_jobs=1).set_output(transform="default")
-        model.cluster_centers_ = centers
-        model.n_features_in_ = self.n_features_in_
-        model._fitted_with = fitted_with
-        if method == "predict":
-            return map_rows(array, model.predict, np.dtype(np.int32))
-        return map_rows(array, model.transform, working_dtype(array.dtype), len(centers))
+        vars(model).update(attributes, n_features_in_=self.n_features_in_)
+        n_clusters = len(attributes["cluster_centers_"])
+        dtype, n_columns = {
+            "predict": (np.dtype(np.int32), None),
+            "transform": (working_dtype(array.dtype), n_clusters),
+            "predict_proba": (np.dtype(np.float64), n_clusters),
+            "score_outliers": (np.dtype(np.float64), None),
+        }[method]
+        return map_rows(array, getattr(model, method), dtype, n_columns)

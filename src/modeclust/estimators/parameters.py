@@ -1,9 +1,13 @@
 """Parameters of estimators: their constraints, and the values that a fit used."""
 
+from collections.abc import Callable
 from numbers import Integral, Real
+from types import MethodType
 from typing import Any, ClassVar
 
-from modeclust._sklearn import Interval, StrOptions, is_array_like
+from sklearn.utils.validation import check_is_fitted
+
+from modeclust._sklearn import Decorator, Interval, StrOptions, is_array_like
 from modeclust.kernels import KERNELS
 from modeclust.solvers.bandwidth import RULES, parse_rule
 
@@ -61,6 +65,32 @@ def n_kmeans_runs(n_init: int | str, init: Any) -> int:
     if n_init == "auto":
         return N_CALLS if callable(init) else 1
     return int(n_init)
+
+
+class OfClusters:
+    """Decorates `predict_proba`: a model has it after a fit without y.
+
+    scikit-learn takes its columns for the classes of y wherever it calls ``fit(X, y)``: in
+    `cross_val_predict`, in scorers, and in `check_estimator`. They are clusters.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, model: Any, owner: type | None = None) -> Callable[..., Any]:
+        if model is None:
+            return self._method
+        check_is_fitted(model)  # its error is an AttributeError too
+        if getattr(model, "_fitted_with_y", False):
+            raise AttributeError(
+                "predict_proba needs a model that was fitted without y, because its columns are "
+                "clusters, and scikit-learn would take them for the classes of y. Call fit(X)."
+            )
+        return MethodType(self._method, model)
+
+
+of_clusters: Decorator = OfClusters  # type: ignore[assignment]
 
 
 class FittedParametersMixin:

@@ -1,5 +1,6 @@
 """Streaming K-modes: the model is updated batch by batch."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from modeclust.data.validation import (
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.fit_path import PathEstimator
 from modeclust.estimators.problem import Problem, Record
+from modeclust.estimators.saving import SavingMixin
 from modeclust.solvers.streaming import SufficientStatistics, update, update_modes
 
 
@@ -33,7 +35,7 @@ def _takes_batches(model: "PartialFitMixin") -> bool:
     return True
 
 
-class PartialFitMixin(PathEstimator):
+class PartialFitMixin(PathEstimator, SavingMixin):
     """Adds `partial_fit` to an estimator with a path."""
 
     adaptive: bool
@@ -199,6 +201,19 @@ class PartialFitMixin(PathEstimator):
         attributes["n_steps_"] = self.n_steps_ + 1
         attributes["n_samples_seen_"] = self.n_samples_seen_ + X.shape[0]
         self._store(attributes)
+
+    def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
+        yield from super()._loaded_checks()
+        for name in ("n_steps_", "n_samples_seen_"):
+            value = vars(self)[name]
+            yield name, type(value) is int and value > 0, "an integer > 0"
+        size, width = self.cluster_centers_.shape
+        for name in ("_statistics", "_mode_statistics"):
+            statistics = vars(self)[name]
+            is_right = isinstance(statistics, SufficientStatistics)
+            is_right = is_right and statistics.centers.shape == (size, width)
+            is_right |= statistics is None and name == "_mode_statistics"
+            yield name, is_right, f"sums of {size} clusters in {width} features"
 
     def _check_unchanged(self) -> None:
         """Raise an error if a parameter that the first batch determined was changed."""

@@ -1,5 +1,6 @@
 """Find and merge the redundant clusters of a fitted model."""
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, Self, TypeVar
 
@@ -15,49 +16,90 @@ from modeclust.estimators.fit_path import PathEstimator
 from modeclust.estimators.observers import Progress
 from modeclust.estimators.problem import Record
 from modeclust.estimators.same_rows import check_same_rows
-from modeclust.solvers.redundancy import redundant_pairs, representatives
+from modeclust.estimators.saving import SavingMixin, is_square
+from modeclust.exceptions import WideBandwidthWarning, _warn_user
+from modeclust.solvers.redundancy import (
+    SIGNIFICANT,
+    Redundant,
+    dip_significance,
+    every_nth,
+    redundant_pairs,
+    representatives,
+)
 
 T = TypeVar("T", bound=PathEstimator)
 
 
-class RedundancyMixin(PathEstimator):
+class RedundancyMixin(PathEstimator, SavingMixin):
     """Adds `redundant_clusters` and `merge_redundant` to an estimator with a path."""
 
     redundancy_: sparse.csr_array
 
-    def redundant_clusters(self, threshold: float = 0.9) -> list[tuple[int, int]]:
-        """Return pairs of clusters without a dip in the density between their modes.
+    @property
+    def dip_significance_(self) -> sparse.csr_array:
+        """The depth of the dips between pairs of centers, in standard deviations."""
+        check_is_fitted(self)
+        averaged = self.path_.rows_averaged
+        assert averaged is not None
+        labelled = averaged[max(int(np.count_nonzero(self.path_.stage < 2)) - 1, 0)]
+        step = every_nth(len(self.labels_), len(self.cluster_centers_))
+        return dip_significance(self.redundancy_, labelled / step)
 
-        Two clusters are redundant if the lowest density of the rows of both, on the segment between
-        their modes, is above `threshold` times the lower of the two peaks. A few such pairs mean
-        that K is too large. Very many such pairs mean that the bandwidth is too large: the density
-        of all rows then has few peaks.
+    def redundant_clusters(self, threshold: float = SIGNIFICANT) -> list[tuple[int, int]]:
+        r"""Return pairs of clusters without a significant dip in the density between their centers.
+
+        The dip between two clusters is compared with what chance would do. With the ratio of the
+        lowest density of the rows of both, on the segment between their centers, to the lower of
+        the two peaks (`redundancy_`), and the smaller number N of rows averaged at the peaks, it is
+
+        .. math:: \sqrt{2 N} \, (1 - \sqrt{\text{ratio}})
+
+        standard deviations deep (`dip_significance_`). Pairs below `threshold` are redundant: K may
+        be too large. Where N is less than 4, nothing can be told, and no pair is redundant.
 
         Parameters
         ----------
-        threshold : float, default=0.9
-            A number between 0 and 1. A higher threshold allows smaller dips.
+        threshold : float, default=2.5
+            Number of standard deviations. A higher threshold returns more pairs.
 
         Returns
         -------
         list of tuple of int
-            Pairs (i, j) with i < j, the most redundant first.
+            Pairs (i, j) with i < j, the most redundant first. None if the bandwidth is too wide to
+            tell.
+
+        Warns
+        -----
+        WideBandwidthWarning
+            Most pairs have no dip, and join more than half of the clusters. Then the density has
+            hardly any dips at this bandwidth, whatever K is.
         """
+        found = self._redundant(threshold)
+        if found.is_too_wide:
+            _warn_user(
+                f"bandwidth {self.bandwidth_:.6g} is too wide to tell which clusters are "
+                "redundant: most pairs have no dip in the density between them. Pass a smaller "
+                "bandwidth, such as 'knn/2'.",
+                WideBandwidthWarning,
+            )
+        return found.pairs
+
+    def _redundant(self, threshold: float = SIGNIFICANT) -> Redundant:
         check_is_fitted(self)
-        if not (isinstance(threshold, Real) and 0 <= threshold <= 1):
-            raise ValueError(f"threshold must be a number between 0 and 1, got {threshold!r}.")
+        if not (isinstance(threshold, Real) and threshold >= 0):
+            raise ValueError(f"threshold must be a number >= 0, got {threshold!r}.")
         if np.isinf(self.bandwidth_):
             raise ValueError(
                 "redundant_clusters compares densities and needs a finite bandwidth; this "
                 "model was fitted with bandwidth=np.inf."
             )
-        return redundant_pairs(self.redundancy_, threshold)
+        return redundant_pairs(self.dip_significance_, float(threshold))
 
     def merge_redundant(
         self,
         X: Any,
         *,
-        threshold: float = 0.9,
+        threshold: float = SIGNIFICANT,
         sample_weight: Any = None,
         sample_scale: Any = None,
     ) -> Self:
@@ -65,13 +107,13 @@ class RedundancyMixin(PathEstimator):
 
         In each group of clusters that are redundant with one another, the mode of the largest
         cluster is kept. K-modes then runs again from these modes, at the bandwidth of this model.
-        This is repeated until no two clusters are redundant.
+        This is repeated until no two clusters are redundant, or the bandwidth is too wide to tell.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data that the model was fitted on.
-        threshold : float, default=0.9
+        threshold : float, default=2.5
             As in `redundant_clusters`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
@@ -81,7 +123,13 @@ class RedundancyMixin(PathEstimator):
         Returns
         -------
         KModes
-            A fitted model with the remaining clusters; this model if no clusters are redundant.
+            A fitted model with the remaining clusters; this model if no clusters are redundant, or
+            if the bandwidth is too wide to tell.
+
+        Warns
+        -----
+        WideBandwidthWarning
+            The bandwidth of this model is too wide to tell, as in `redundant_clusters`.
 
         Notes
         -----
@@ -94,8 +142,17 @@ class RedundancyMixin(PathEstimator):
         while pairs:
             kept = representatives(pairs, model.counts_)
             model = refit(model, X, kept, sample_weight, sample_scale)
-            pairs = model.redundant_clusters(threshold)
+            pairs = model._redundant(threshold).pairs
         return model
+
+    def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
+        yield from super()._loaded_checks()
+        size = len(self.cluster_centers_)
+        is_right = is_square(self.redundancy_, size) and self.redundancy_.format == "csr"
+        is_right = is_right and bool(np.all(self.redundancy_.data >= 0))
+        yield "redundancy_", is_right, f"sparse of shape {(size, size)}, without negative numbers"
+        averaged = getattr(self.path_, "rows_averaged", None)
+        yield "path_", averaged is not None, "a path with rows averaged"
 
 
 def refit(model: T, X: Any, kept: npt.NDArray[np.intp], sample_weight: Any, sample_scale: Any) -> T:

@@ -20,16 +20,18 @@ class ReportMixin:
         feature_names: Sequence[str] | None = None,
         title: str | None = None,
         *,
+        row_names: str | Sequence[Any] | None = None,
+        texts: str | Sequence[Any] | None = None,
+        stability: int = 0,
+        overwrite: bool = False,
         notes: Sequence[str] = (),
         sample_weight: Any = None,
         sample_scale: Any = None,
     ) -> "Report":
-        """Write a page that shows the path from the initial clusters to the modes.
+        """Write a page that shows each cluster in the language of your data.
 
-        The page is one HTML file that works offline. A slider selects the bandwidth. The page has
-        a map of the rows, the modes with their nearest rows, the objective and the cluster sizes
-        along the path, and a table of the clusters. The map shows a sample of at most about 5,000
-        rows. Requires ``pip install 'modeclust[report]'``.
+        It is `modeclust.report` for this model. That function also takes the data as they were
+        before you encoded or scaled them, and labels of other algorithms.
 
         Parameters
         ----------
@@ -37,9 +39,7 @@ class ReportMixin:
             Data that the model was fitted on. For a Dask collection, the page shows a sample, and
             says which numbers are computed from it.
         y : array-like of shape (n_samples,), default=None
-            Class of each row, to compare the clusters with. The map shows it if you point at a
-            row, each mode has a bar chart of the classes of its nearest rows, and the table has the
-            most frequent class of each cluster.
+            Class of each row, to compare the clusters with.
         path : str, path-like or None, default="report.html"
             File to write. If it ends in ``.json``, the summary is written instead of the page.
             None writes no file.
@@ -49,6 +49,12 @@ class ReportMixin:
             Names of the features. By default, the names seen during fit.
         title : str, default=None
             Title of the page.
+        row_names, texts : str or sequence, default=None
+            Names and texts of the rows: a column of `X`, or one for each row.
+        stability : int, default=0
+            Number of resamples for the stability of the clusters; 0 leaves it out.
+        overwrite : bool, default=False
+            Whether to replace the file, if there is one.
         notes : sequence of str, default=()
             Notes shown below the title.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -63,16 +69,20 @@ class ReportMixin:
             Report with the attribute `summary` and the methods `to_html`, `to_json` and `save`.
             A notebook shows it as the page.
         """
-        from modeclust.reporting.page import make_report
+        from modeclust.reporting.report import report
 
-        return make_report(
+        return report(
             self,
             X,
-            y,
-            path,
+            y=y,
+            path=path,
             image_shape=image_shape,
             feature_names=feature_names,
             title=title,
+            row_names=row_names,
+            texts=texts,
+            stability=stability,
+            overwrite=overwrite,
             notes=notes,
             sample_weight=sample_weight,
             sample_scale=sample_scale,

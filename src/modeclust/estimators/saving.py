@@ -20,8 +20,8 @@ from modeclust.io.model_file import Document, is_array, read_document, write_doc
 from modeclust.path import Path
 from modeclust.preparation.saving import SAVED_TYPES, SavedScaler, SavedTable, to_saved
 
-# The estimators that can be saved, and their modules.
 PREPARATION = "preparation"  # the name of the note that has it
+# The estimators that can be saved, and their modules.
 MODULES = {"KModes": "kmodes", "LaplacianKModes": "laplacian_kmodes", "MeanShift": "mean_shift"}
 
 
@@ -56,6 +56,16 @@ class SavingMixin:
             A parameter is of a type that cannot be saved, such as a callable `init`.
         """
         write_model(path, self)
+
+    def _state(self) -> dict[str, Any]:
+        """Return the parameters and attributes to save."""
+        model: Any = self
+        parameters = model.get_params(deep=False)
+        return {
+            name: value.compute() if is_dask(value) else value
+            for name, value in vars(model).items()
+            if name in parameters or _is_saved(name)
+        }
 
     def _loaded_checks(self) -> Iterator[tuple[str, bool, str]]:
         """Yield names of loaded attributes, whether each is right, and what it must be.
@@ -199,16 +209,10 @@ def write_model(
             f"model must be one of {', '.join(MODULES)} to be saved, got a {name}, which `load` "
             "does not know."
         )
-    parameters = model.get_params(deep=False)
-    state = {
-        name: value.compute() if is_dask(value) else value
-        for name, value in vars(model).items()
-        if name in parameters or _is_saved(name)
-    }
     notes = dict(notes or {})
     if preparation is not None:
         notes[PREPARATION] = to_saved(preparation)
-    document = Document(__version__, name, state, notes)
+    document = Document(__version__, name, model._state(), notes)
     write_document(path, document, (*model._saved_types, *SAVED_TYPES))
 
 
@@ -258,6 +262,14 @@ def check_path(path: Any, n_rows: int, size: int, width: int) -> Iterator[tuple[
     is_right = isinstance(path, Path) and path.centers.shape[1:] == (size, width)
     is_right = is_right and (path.labels is None or path.labels.shape[1] == n_rows)
     yield "path_", is_right, f"a path of {size} modes in {width} features"
+
+
+def check_modes(model: Any, size: int, width: int) -> Iterator[tuple[str, bool, str]]:
+    """Yield whether the loaded modes belong to a model of these sizes; see `_loaded_checks`."""
+    is_right = is_array(model.modes_, "f", size, width) and bool(np.isfinite(model.modes_).all())
+    yield "modes_", is_right, f"{size} modes in {width} features"
+    for name in ("mode_bandwidths_", "rows_averaged_"):
+        yield name, is_array(vars(model)[name], "f", size), f"{size} numbers"
 
 
 def check_count(model: Any, size: int) -> Iterator[tuple[str, bool, str]]:

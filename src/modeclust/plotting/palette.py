@@ -16,7 +16,7 @@ COLORS = (
     "#92dadd",
 )
 # Clusters 0 to 9 have the first symbol, clusters 10 to 19 the second, and so on. The page of a
-# report has the same symbols, as plotly names them (`reporting/page/report.js`).
+# report draws the same symbols (`reporting/page/state.js`).
 SYMBOLS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", ":", "-.")
 

@@ -1,178 +1,335 @@
-"""The data of a report: the rows of the fit, or a sample of them if they are on Dask."""
+"""The clustering that a report shows, and the rows that it clustered."""
 
-import copy
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from modeclust.data.dask.chunks import as_array
 from modeclust.data.reading import Doubles, is_dask, is_sparse
-from modeclust.data.validation import check_scales, check_weights
-from modeclust.estimators.same_rows import check_same_rows
+from modeclust.data.validation import check_rows, check_scales, check_weights
+from modeclust.estimators.cluster_modes import check_labels, cluster_modes
+from modeclust.path import Path
 from modeclust.plotting.clustering import (
     Clustering,
-    check_classes,
-    check_image_shape,
+    adaptive_scales,
     fit_parameter,
-    path_of,
+    is_soft,
+    known_steps,
+    labels_along,
 )
-from modeclust.plotting.exemplars import Indices, Labels, sample_by_cluster
+from modeclust.plotting.exemplars import Labels, own_distances
+from modeclust.reporting.columns import as_frame
+from modeclust.reporting.sample import RowSample, sample_rows
+from modeclust.reporting.typical import Weights, kernel_weights
 
-# With more features than this, only the largest are shown, except for images.
-MAX_FEATURES = 1024
-# Size of the sample of a Dask collection: rows, and numbers in them.
-MAX_SAMPLE_ROWS, MAX_SAMPLE_NUMBERS = 20_000, 2**24
+EXPECTED = (
+    "clustering must be a fitted KModes, LaplacianKModes or MeanShift, a pipeline that ends in "
+    "one, or labels"
+)
+ASK_FOR_X = "If data is not what was clustered, pass that as X."
 
 
-class ReportData(NamedTuple):
-    """The checked data of a report."""
+@dataclass(frozen=True)
+class Source:
+    """A clustering with its rows: all of them, or a sample of a Dask collection."""
 
-    X: Any
-    classes: Labels | None  # (N,), indices into class_names
-    class_names: list[str] | None
-    feature_names: list[str] | None
-    image_shape: list[int] | None
-    n_clusters: int
+    model: Any  # None if labels were given
+    given: Any  # the rows that were clustered, as the user has them
+    X: Any  # of length 1 with the metric "cosine"
+    path: Path  # one point, if the model has no path
+    labels: Labels  # (S, N), -1 for noise
     weight: Doubles | None
     scale: Doubles | None
+    kernel: str
+    names: list[Any]  # the label of each cluster, as the user has it
+    counts: list[int]  # rows of each cluster, among all rows
+    n_rows: int  # among all rows
+    sample: RowSample | None = None
+    n_unknown: int = 0  # points of the path that are left out because their labels are not stored
 
-    @classmethod
-    def of(
-        cls,
-        model: Any,
-        X: Any,
-        y: Any = None,
-        *,
-        image_shape: Sequence[int] | None = None,
-        feature_names: Sequence[str] | None = None,
-        sample_weight: Any = None,
-        sample_scale: Any = None,
-    ) -> "ReportData":
-        """Check the arguments of a report against the model."""
-        path_of(model)
-        if sample_scale is not None and not hasattr(model, "adaptive"):
-            raise ValueError(
-                f"sample_scale must be None: {type(model).__name__} has no local scales."
-            )
-        clustering = Clustering.of(model, X, feature_names=feature_names)
-        X = clustering.X
-        class_names = classes = None
-        if y is not None:
-            values, classes = np.unique(check_classes(y, X.shape[0]), return_inverse=True)
-            class_names = [str(value) for value in values]
-        names, shape = clustering.feature_names, check_image_shape(image_shape, X.shape[1])
-        return cls(
-            X,
-            classes,
-            class_names,
-            None if names is None else list(names),
-            None if shape is None else list(shape),
-            len(clustering.centers),
-            check_weights(sample_weight, X),
-            check_scales(sample_scale, X, adaptive=fit_parameter(model, "adaptive")),
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.names)
+
+    @property
+    def has_path(self) -> bool:
+        """Whether the clustering has a path."""
+        return hasattr(self.model, "path_")
+
+    @property
+    def modes(self) -> Doubles:
+        """The modes, of shape (n_clusters, n_features)."""
+        return np.asarray(self.path.centers[-1], dtype=np.float64)
+
+    def number(self, row: int) -> int:
+        """Return the number of a row among all rows."""
+        return int(row if self.sample is None else self.sample.indices[row])
+
+    def distances(self, step: int) -> Doubles:
+        """Return the distance of each row to the mode of its cluster at a point of the path."""
+        return own_distances(self.X, np.maximum(self.labels[step], 0), self.path.centers[step])
+
+    def weights(self, step: int) -> Weights:
+        """Return the weights of the rows in the modes at a point of the path."""
+        values = kernel_weights(
+            self.kernel,
+            self.distances(step),
+            self.labels[step],
+            self.path.cluster_bandwidths[step],
+            self.weight,
+            self.scale,
         )
+        return Weights.of(self.labels[step], values, self.n_clusters)
+
+    def with_steps(self, steps: Any) -> "Source":
+        """Return the source at some points of its path."""
+        changed: dict[str, Any] = {
+            **vars(self),
+            "path": self.path._take(steps),
+            "labels": self.labels[steps],
+        }
+        return Source(**changed)
+
+
+def split_pipeline(clustering: Any, data: Any, X: Any) -> tuple[Any, Any]:
+    """Return the clustering at the end of a pipeline, and what its other steps make of the data.
+
+    Anything else than a pipeline is returned as it is.
+    """
+    if not isinstance(clustering, Pipeline):
+        return clustering, X
+    if X is not None:
+        raise ValueError("X must be None for a pipeline, which computes it from data.")
+    check_is_fitted(clustering)
+    if len(clustering.steps) == 1:
+        return clustering[-1], None
+    return clustering[-1], clustering[:-1].transform(data)
+
+
+def find_features(model: Any, data: Any) -> Any:
+    """Return the columns of a frame that a model was fitted on, if it knows their names.
+
+    For a model that was fitted without names, the numbers of the frame are returned as an array.
+    """
+    if is_dask(data) or (frame := as_frame(data)) is None:
+        return data
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        is_numeric = all(dtype.is_numeric() for dtype in frame.schema.dtypes())
+        return frame.to_numpy() if is_numeric else data
+    wanted = [str(name) for name in names]
+    if not set(wanted) <= set(frame.columns) or wanted == frame.columns:
+        return data
+    return frame.select(wanted).to_native()
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """A clustering and the rows that it clustered, as they were given, checked."""
+
+    clustering: Any  # an estimator, or the labels
+    given: Any  # the rows as the user has them
+    X: Any  # of length 1 with the metric "cosine"
+    weight: Doubles | None
+    scale: Doubles | None
+    sample: RowSample | None = None
+
+    @property
+    def model(self) -> Any:
+        """The estimator; for a Dask collection, one with the labels of the sample."""
+        if self.sample is not None:
+            return self.sample.model
+        return self.clustering if hasattr(self.clustering, "get_params") else None
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows; for a Dask collection, of the sample."""
         return int(self.X.shape[0])
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.X.shape[1])
+    def n_all(self) -> int:
+        """Number of all rows."""
+        return self.n_rows if self.sample is None else self.sample.n_rows
 
-    @property
-    def pattern(self) -> str:
-        """How a mode is shown: "image", "profile", "terms" (its largest features) or "values"."""
-        if self.image_shape is not None:
-            return "image"
-        if is_sparse(self.X) or self.n_features > MAX_FEATURES:
-            return "terms"
-        return "profile" if self.n_features > 2 else "values"
-
-    def dense(self, rows: Indices) -> Doubles:
-        """Return some rows as a dense array."""
-        chosen = self.X[rows]
-        return np.asarray(chosen.toarray() if is_sparse(chosen) else chosen, dtype=np.float64)
-
-
-class RowSample(NamedTuple):
-    """A sample of the rows of a Dask collection, and a copy of the model with their labels."""
-
-    model: Any
-    X: Any
-    indices: Indices  # row numbers, ascending
-    n_rows: int  # number of all rows
-    feature_names: Any  # None if the model has none
-
-    @property
-    def is_all(self) -> bool:
-        """Whether the sample has all rows."""
-        return len(self.indices) == self.n_rows
-
-    def take(self, values: Any) -> Any:
-        """Return the values of the rows of the sample, from one value for each of all rows."""
-        if values is None:
-            return None
-        if hasattr(values, "to_dask_array"):
-            values = values.to_dask_array().compute_chunk_sizes()
-        elif not is_dask(values):
-            values = np.asarray(values)
-        if values.shape[:1] != (self.n_rows,):
+    def take(self, values: Any, name: str) -> list[Any]:
+        """Return one value for each row, from one for each of all rows."""
+        if self.sample is not None and hasattr(values, "dask"):
+            taken: list[Any] = self.sample.take(values).tolist()
+            return taken
+        if not hasattr(values, "__iter__"):
             raise ValueError(
-                f"expected one value for each of the {self.n_rows} rows of X, got {values.shape}."
+                f"{name} must be a column of data or one value for each row, got {values!r}."
             )
-        return np.asarray(values[self.indices])
+        found = values.tolist() if hasattr(values, "tolist") else list(values)
+        if len(found) != self.n_all:
+            raise ValueError(
+                f"{name} must have one value for each of the {self.n_all:,} rows, got "
+                f"{len(found):,}."
+            )
+        return found if self.sample is None else [found[row] for row in self.sample.indices]
 
-    def extend_to_all_rows(self, summary: dict[str, Any], labels: Labels) -> dict[str, Any]:
-        """Change a summary of the sample into one of all rows, and return it.
 
-        Row numbers become those among all rows, and counts are scaled to all rows. `labels` are
-        those of the sample along the path.
-        """
-        if self.is_all:
-            return summary
-        row_numbers = self.indices.tolist()
-        top_classes = summary.get("top_classes", [[]] * len(labels))
-        for own, step, tops in zip(labels, summary["steps"], top_classes, strict=True):
-            step["n_changed"] = round(step["n_changed"] * self.n_rows / len(row_numbers))
-            sizes = np.bincount(own, minlength=len(step["counts"])).tolist()
-            for top, size, count in zip(tops, sizes, step["counts"], strict=bool(tops)):
-                if top is not None:
-                    top[1] = round(top[1] * count / size)
-        summary["exemplars"] = [
-            [[row_numbers[r] for r in rows] for rows in step] for step in summary["exemplars"]
-        ]
-        summary["exemplar_rows"] = [row_numbers[r] for r in summary["exemplar_rows"]]
-        for part in (summary["map"], summary["labels"]):
-            part["rows"] = [row_numbers[r] for r in part["rows"]]
-        summary["n_rows"] = self.n_rows
-        summary["is_sample"] = True
-        summary["notes"].append(
-            f"This page shows a sample of {len(row_numbers):,} of the {self.n_rows:,} rows. "
-            "Cluster sizes, modes, rows averaged and objectives are computed from all rows; "
-            "nearest rows, mean distances, classes and changed labels from the sample."
+def check_clustering(
+    clustering: Any, data: Any, X: Any, sample_weight: Any = None, sample_scale: Any = None
+) -> Clustered:
+    """Check a clustering and the rows that it clustered; without `X`, these are `data`."""
+    is_model = hasattr(clustering, "get_params")
+    if is_model:
+        check_is_fitted(clustering)
+    if is_model and not (hasattr(clustering, "labels_") and hasattr(clustering, "_fitted_with")):
+        other = type(clustering).__name__
+        raise ValueError(f"{EXPECTED}, got a {other}; pass its labels_ for any other.")
+    if clustering is None or isinstance(clustering, str):
+        raise ValueError(f"{EXPECTED}, got {clustering!r}.")
+    rows = X
+    if X is None:
+        rows = find_features(clustering, data) if is_model else data
+        if isinstance(rows, list | tuple) and any(isinstance(row, str) for row in rows):
+            raise ValueError("X must be given if data are texts: pass what was clustered as X.")
+    check = _check_model if is_model else _check_labels
+    try:
+        return check(clustering, rows, sample_weight, sample_scale)
+    except ValueError as error:
+        if X is None and str(error).startswith("X "):
+            raise ValueError(f"{error} {ASK_FOR_X}") from error
+        raise
+
+
+def _check_model(clustering: Any, given: Any, weight: Any, scale: Any) -> Clustered:
+    sample, model, X = None, clustering, given
+    if is_dask(X):
+        sample = sample_rows(clustering, X)
+        model, X = sample.model, sample.X
+        weight, scale = sample.take(weight), sample.take(scale)
+    if scale is not None and not hasattr(model, "adaptive"):
+        raise ValueError(f"sample_scale must be None: {type(model).__name__} has no local scales.")
+    found = Clustering.of(model, X)
+    weights = check_weights(weight, found.X)
+    scales = check_scales(scale, found.X, adaptive=fit_parameter(model, "adaptive"))
+    return Clustered(clustering, given, found.X, weights, scales, sample)
+
+
+def _check_labels(labels: Any, X: Any, weight: Any, scale: Any) -> Clustered:
+    if is_dask(X):
+        raise ValueError(
+            "X must be in memory for labels, got a Dask collection; pass X.compute(), or a KModes "
+            "that was fitted on it."
         )
-        return summary
+    rows = check_rows(X)
+    check_labels(labels, rows.shape[0])
+    rows = rows if is_sparse(rows) else np.asarray(rows)
+    return Clustered(labels, X, rows, check_weights(weight, rows), check_scales(scale, rows))
 
 
-def sample_rows(model: Any, X: Any) -> RowSample:
-    """Return a sample of the Dask collection that a model was fitted on."""
-    check_is_fitted(model)
-    array = as_array(X, estimator=model, reset=False)
-    check_same_rows(model, array)
-    n_rows, n_features = array.shape
-    labels = np.asarray(model.labels_)
-    size = min(MAX_SAMPLE_ROWS, MAX_SAMPLE_NUMBERS // n_features)
-    indices = sample_by_cluster(labels, len(model.cluster_centers_), size)
-    indices = np.union1d(indices, model.exemplar_indices_[model.exemplar_indices_ >= 0])
-    sample_model = copy.copy(model)
-    sample_model.labels_ = labels[indices]
-    # The sample is an array without names, and scikit-learn would warn about that.
-    feature_names = vars(sample_model).pop("feature_names_in_", None)
-    sample = array[indices].compute()
-    check_same_rows(sample_model, sample, indices)
-    return RowSample(sample_model, sample, indices, n_rows, feature_names)
+def open_source(clustered: Clustered) -> Source:
+    """Return the path, the labels along it and the modes of a clustering."""
+    return _open_labels(clustered) if clustered.model is None else _open_model(clustered)
+
+
+def _open_model(clustered: Clustered) -> Source:
+    model, X, whole = clustered.model, clustered.X, clustered.clustering
+    scale = clustered.scale
+    if scale is None:
+        scale = adaptive_scales(model, X, clustered.weight)
+    n_unknown = 0
+    if hasattr(model, "path_"):
+        known = known_steps(model, model.path_)
+        n_unknown = len(model.path_) - len(known)
+        path = model.path_._take(known)
+        labels = labels_along(model, X, path)
+    else:
+        labels = np.asarray(model.labels_)[None]
+        path = _one_point(model.cluster_centers_, model.bandwidth_, labels[0])
+    n_clusters = path.centers.shape[1]
+    return Source(
+        model,
+        clustered.given,
+        X,
+        path,
+        labels,
+        clustered.weight,
+        scale,
+        fit_parameter(model, "kernel"),
+        list(range(n_clusters)),
+        np.bincount(np.asarray(whole.labels_), minlength=n_clusters).tolist(),
+        clustered.n_all,
+        clustered.sample,
+        n_unknown,
+    )
+
+
+def _open_labels(clustered: Clustered) -> Source:
+    rows = clustered.X
+    codes, names = check_labels(clustered.clustering, rows.shape[0])
+    found = cluster_modes(
+        rows,
+        clustered.clustering,
+        sample_weight=clustered.weight,
+        sample_scale=clustered.scale,
+    )
+    # Noise, and clusters without weight, have no mode.
+    numbers = {name: number for number, name in enumerate(found.labels.tolist())}
+    position = np.array([numbers.get(name, -1) for name in names.tolist()])
+    codes = np.where(codes < 0, -1, position[codes])
+    return Source(
+        None,
+        clustered.given,
+        rows,
+        _one_point(found.modes, found.bandwidths, codes, found.rows_averaged),
+        codes[None],
+        clustered.weight,
+        clustered.scale,
+        "gaussian",
+        found.labels.tolist(),
+        np.bincount(codes[codes >= 0], minlength=len(found.labels)).tolist(),
+        rows.shape[0],
+    )
+
+
+def _one_point(centers: Any, bandwidths: Any, labels: Labels, averaged: Any = None) -> Path:
+    """Return modes as a path of one point."""
+    n_clusters = len(centers)
+    own = np.broadcast_to(np.asarray(bandwidths, dtype=np.float64), n_clusters)
+    finite = np.sort(own[np.isfinite(own)])
+    return Path(
+        np.array([finite[len(finite) // 2] if len(finite) else np.inf]),
+        np.asarray(centers, dtype=np.float64)[None],
+        np.array([np.nan]),
+        np.array([np.nan]),
+        np.bincount(labels[labels >= 0], minlength=n_clusters)[None],
+        np.array([0]),
+        stage=np.array([2]),
+        cluster_bandwidths=own[None],
+        rows_averaged=None if averaged is None else np.asarray(averaged, dtype=np.float64)[None],
+    )
+
+
+def describe_method(source: Source) -> dict[str, Any]:
+    """Return how the clustering was made: a class, and terms with their values in words."""
+    model = source.model
+    if model is None:
+        details = [["labels", "given, from any algorithm"], ["bandwidth", "own for each cluster"]]
+        return {"class": "labels", "details": details}
+    details = [["clusters", f"{source.n_clusters:,}"], ["kernel", source.kernel]]
+    if (metric := fit_parameter(model, "metric")) is not None:
+        details.append(["metric", metric])
+    details.append(["bandwidth", _bandwidth_in_words(model)])
+    if fit_parameter(model, "adaptive"):
+        details.append(["local scale", "one for each row"])
+    if source.has_path:
+        details.append(["start", model.path_.start])
+        details.append(["path", f"{len(model.path_)} steps"])
+        details.append(["objective", f"{model.objective_:.6g}"])
+    if is_soft(model):
+        details.append(["smoothing", f"{model.smoothing_:.4g}"])
+    details.append(["iterations", f"{int(model.n_iter_):,}"])
+    return {"class": type(model).__name__, "details": details}
+
+
+def _bandwidth_in_words(model: Any) -> str:
+    rule, value = fit_parameter(model, "bandwidth"), model.bandwidth_
+    text = "infinite" if np.isinf(value) else f"{value:.4g}"
+    return f"{text}, by bandwidth={rule!r}" if isinstance(rule, str) else text

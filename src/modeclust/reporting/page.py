@@ -1,29 +1,22 @@
-"""The report as a page: one HTML file that shows the path and works offline."""
+"""The report: a summary, which can be saved as a page or as JSON."""
 
-import base64
 import errno
-import hashlib
 import html
 import json
 import os
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from modeclust.io.atomic import StrPath, check_path, written
-from modeclust.plotting.palette import COLORS
-from modeclust.reporting.summarize import summarize
+from modeclust.reporting.render import render
 
-SCRIPTS = ("report.js", "charts.js", "patterns.js", "explorer.js")
 NOTEBOOK_HEIGHT = 900  # pixels
 
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """Report of a fitted model, as returned by `modeclust.KModes.report`.
+    """Report of a fitted model, as returned by `modeclust.report`.
 
     It can be saved as an HTML page or as JSON. A notebook shows the page.
 
@@ -68,7 +61,7 @@ class Report:
             file.write(text.encode(errors="replace"))
 
     def __repr__(self) -> str:
-        return f"Report({self.summary['title']!r}, {len(self.summary['steps'])} steps)"
+        return f"Report({self.summary['title']!r}, {len(self.summary['cards'])} cards)"
 
     def _repr_html_(self) -> str:
         # Sphinx indents lines and expands tabs. The security policy would then block the scripts,
@@ -78,25 +71,6 @@ class Report:
             f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" '
             f'style="width: 100%; height: {NOTEBOOK_HEIGHT}px; border: 0"></iframe>'
         )
-
-
-def make_report(model: Any, X: Any, y: Any, path: StrPath | None, **options: Any) -> Report:
-    """Return the report of a model, and save it if `path` is not None.
-
-    `options` are passed to `summarize`. Arguments are checked before any work is done.
-    """
-    check_installed()
-    if path is not None:
-        check_target(path)
-    if isinstance(y, str | os.PathLike):
-        raise ValueError(
-            f"y must be the class of each row, got {y!r}; the path is the third argument: "
-            f"report(X, path={y!r})."
-        )
-    report = Report(summarize(model, X, y, **options))
-    if path is not None:
-        report.save(path)
-    return report
 
 
 def check_target(path: StrPath) -> str:
@@ -114,53 +88,3 @@ def check_target(path: StrPath) -> str:
             os.fspath(path),
         )
     return suffix
-
-
-def check_installed() -> None:
-    """Raise an error if a package that makes the page is missing."""
-    missing = [name for name in ("plotly", "jinja2") if find_spec(name) is None]
-    if missing:
-        raise ImportError(
-            f"A report requires {' and '.join(missing)}; install it with "
-            "`pip install 'modeclust[report]'`."
-        )
-
-
-def render(summary: dict[str, Any]) -> str:
-    """Return the page of a summary as HTML."""
-    check_installed()
-    import jinja2
-    from markupsafe import Markup
-    from plotly.offline import get_plotlyjs
-
-    from modeclust import __version__
-
-    scripts = [get_plotlyjs(), *(_source(name) for name in SCRIPTS)]
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    return environment.from_string(_source("explorer.html")).render(
-        title=summary["title"],
-        version=__version__,
-        policy=_security_policy(scripts),
-        css=Markup(_source("explorer.css")),
-        data={**summary, "colors": COLORS},
-        scripts=[Markup(script) for script in scripts],
-    )
-
-
-@cache
-def _source(name: str) -> str:
-    return (files("modeclust.reporting") / "page" / name).read_text(encoding="utf-8")
-
-
-def _security_policy(scripts: list[str]) -> str:
-    """Return a content security policy: only these scripts run, and nothing is fetched.
-
-    `eval` is allowed for tools that drive the page from outside. The page does not call it.
-    """
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()) for script in scripts)
-    allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
-    return (
-        f"default-src 'none'; script-src 'unsafe-eval' {allowed}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; form-action 'none'; base-uri 'none'"
-    )

@@ -1,11 +1,13 @@
-"""Redundant clusters: pairs of modes with no dip in the density between them."""
+"""Redundant clusters: pairs of modes with no significant dip in the density between them."""
 
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from modeclust import _core
 from modeclust.data.dataset import Dataset
@@ -16,6 +18,11 @@ from modeclust.solvers.kmodes import State, inverse_square
 N_NEIGHBORS = 8
 # Number of modes whose distances to all modes are in memory at a time.
 MODES_AT_ONCE = 1024
+# A dip of fewer standard deviations may be there by chance. K is right more often than with any
+# fixed ratio of dip to peak.
+SIGNIFICANT = 2.5
+# Modes that average fewer rows are not compared: no dip between them could be significant.
+FEWEST_AVERAGED = 4.0
 # Number of points along a segment, both ends included.
 N_POINTS = 17
 # If there are more rows than this, and than this many per cluster, only every n-th row counts, so
@@ -66,8 +73,9 @@ def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_ar
     """Return the ratio of dip to peak for pairs of nearby modes, as a symmetric (K, K) matrix.
 
     For two clusters, it is the lowest density of the rows of both on the segment between their
-    modes, divided by the lower of the two densities at its ends. The rows must have the labels of
-    `state`. At an infinite bandwidth there is no density, and the matrix is empty.
+    modes, divided by the lower of the two densities at its ends. Ratios of 0 are stored too. The
+    rows must have the labels of `state`. At an infinite bandwidth there is no density, and the
+    matrix is empty.
     """
     n_clusters = len(state.centers)
     occupied = np.flatnonzero(state.nearest >= 0)
@@ -80,14 +88,13 @@ def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_ar
         np.linspace(0.0, 1.0, N_POINTS),
         kernel,
         inverse_square(state.bandwidth),
-        max(dataset.n_rows // max(MAX_ROWS, MAX_ROWS_PER_CLUSTER * n_clusters), 1),
+        every_nth(dataset.n_rows, n_clusters),
     )
     densities = dataset.run(pass_).values
     peaks = np.minimum(densities[:, 0], densities[:, -1])
     lowest = densities.min(axis=1)
     ratios = np.divide(lowest, peaks, out=np.zeros_like(peaks), where=peaks > 0)
     # Both (i, j) and (j, i), in the order of a CSR matrix.
-    pairs, ratios = pairs[ratios > 0], ratios[ratios > 0]
     rows, columns = np.concatenate([pairs, pairs[:, ::-1]]).T
     order = np.lexsort((columns, rows))
     ends = np.bincount(rows, minlength=n_clusters).cumsum()
@@ -98,13 +105,53 @@ def density_ratios(dataset: Dataset, state: State, kernel: int) -> sparse.csr_ar
     return matrix
 
 
-def redundant_pairs(ratios: sparse.csr_array, threshold: float) -> list[tuple[int, int]]:
-    """Return the pairs (i, j), i < j, whose ratio is above `threshold`, the highest first."""
-    upper = sparse.coo_array(sparse.triu(ratios, k=1))
-    chosen = upper.data > threshold
-    rows, columns, values = upper.row[chosen], upper.col[chosen], upper.data[chosen]
-    order = np.lexsort((columns, rows, -values))
-    return [(int(rows[i]), int(columns[i])) for i in order]
+def every_nth(n_rows: int, n_clusters: int) -> int:
+    """Return n if only every n-th row is to be measured; 1 if there are not very many rows."""
+    return max(n_rows // max(MAX_ROWS, MAX_ROWS_PER_CLUSTER * n_clusters), 1)
+
+
+def dip_significance(
+    ratios: sparse.csr_array, rows_averaged: npt.NDArray[np.float64]
+) -> sparse.csr_array:
+    """Return how deep the dips are, in standard deviations of a density of as many rows.
+
+    It is sqrt(2 N) (1 - sqrt(ratio)), with the number N of rows averaged at the mode that averages
+    fewer: the square root of a number of random rows has a standard deviation of about 1 / 2. It is
+    infinite where N is too small to tell.
+    """
+    rows, columns = np.repeat(np.arange(len(rows_averaged)), np.diff(ratios.indptr)), ratios.indices
+    fewer = np.minimum(rows_averaged[rows], rows_averaged[columns])
+    significance = np.sqrt(2.0 * fewer) * (1.0 - np.sqrt(ratios.data))
+    significance[fewer < FEWEST_AVERAGED] = np.inf
+    return sparse.csr_array((significance, columns, ratios.indptr), shape=ratios.shape)
+
+
+class Redundant(NamedTuple):
+    """Pairs of clusters without a significant dip between them."""
+
+    pairs: list[tuple[int, int]]  # i < j, the most redundant first; none if there are too many
+    is_too_wide: bool  # whether there are too many to tell at this bandwidth
+
+
+def redundant_pairs(significance: sparse.csr_array, threshold: float) -> Redundant:
+    """Return the pairs whose dip has a significance below `threshold`.
+
+    If most of the pairs that were compared are redundant, and join more than half of the clusters
+    to one group, the bandwidth is too wide: the density of all rows has one peak, whatever K is.
+    """
+    size, columns = significance.shape[0], significance.indices
+    rows = np.repeat(np.arange(size), np.diff(significance.indptr))
+    is_redundant = significance.data < threshold
+    if 2 * np.count_nonzero(is_redundant) > len(rows):
+        edges = rows[is_redundant], columns[is_redundant]
+        graph = sparse.csr_array((np.ones(len(edges[0])), edges), shape=(size, size))
+        _, groups = csgraph.connected_components(graph, directed=False)
+        if 2 * np.bincount(groups).max() > len(np.unique(rows)):
+            return Redundant([], is_too_wide=True)
+    chosen = np.flatnonzero(is_redundant & (rows < columns))
+    order = chosen[np.lexsort((columns[chosen], rows[chosen], significance.data[chosen]))]
+    pairs = list(zip(rows[order].tolist(), columns[order].tolist(), strict=True))
+    return Redundant(pairs, is_too_wide=False)
 
 
 def representatives(

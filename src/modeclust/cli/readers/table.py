@@ -57,7 +57,8 @@ class Table(NamedTuple):
     title: str = ""
     notices: tuple[str, ...] = ()  # remarks on how the file was read
     is_named: bool = True  # whether the file has column names
-    frame: Any = None  # all columns as the file has them, a polars frame if it is a table in memory
+    # All columns that were read, without labels and weights, if it is a table in memory.
+    frame: Any = None
 
 
 def read_table(
@@ -97,6 +98,8 @@ def read_table(
         with reading(path):
             ids = {name: table.column(name)}
         check_complete(ids[name], name, path, "--id-column")
+    others = {options.label_column, options.weight_column, *options.exclude}
+    unused = [name for name in source.names if name in others]
     return Table(
         X,
         columns,
@@ -106,7 +109,7 @@ def read_table(
         title=shown(Path(path).name),
         notices=tuple(table.notices),
         is_named=source.is_named,
-        frame=frame,
+        frame=None if frame is None else frame.drop(unused),
     )
 
 
