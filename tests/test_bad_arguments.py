@@ -217,7 +217,6 @@ CALLS: dict[str, Any] = {
     "TablePreparation.get_feature_names_out": of(
         lambda: TablePreparation().fit(X), "get_feature_names_out"
     ),
-    "TablePreparation.describe": of(lambda: TablePreparation().fit(X), "describe"),
     "ClusterSuggestion.plot": of(suggestion, "plot"),
     "Path.__getitem__": of(path, "__getitem__"),
     "Path.at": of(path, "at"),
@@ -392,12 +391,10 @@ WEIGHTS = [
     bad(["heavy"] * 10, "sample_weight must be numbers.* 'heavy'"),
     bad("heavy", "sample_weight must be numbers.* 'heavy'"),
 ]
-TABLE_WEIGHTS = [bad(np.full(10, -1.0), "Negative values in data passed to `sample_weight`")]
-TABLE_WEIGHTS += WEIGHTS[1:2]
 TABLE_ROWS = [
     bad(X[:1], "X must have at least 2 rows, got n_samples=1"),
     bad(sparse.csr_array(X), "Sparse data was passed", TypeError),
-    bad(np.ones((10, 2)), r"X has no column to cluster by; left out: x0 \(constant\), x1"),
+    bad(pd.DataFrame({"a": ["x"] * 10}), r"X has no column to cluster by; left out: a \(constant"),
     bad([1.0, 2.0, 3.0], "Expected 2D array, got 1D"),
     bad(pd.DataFrame(index=range(3)), "X must have at least one column, got none"),
 ]
@@ -754,7 +751,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         ],
         "scale": by_rule("scale", "unit", 1.0, True),
     },
-    "TablePreparation.fit": {"X": TABLE_ROWS, "y": IGNORED, "sample_weight": TABLE_WEIGHTS},
+    "TablePreparation.fit": {"X": TABLE_ROWS, "y": IGNORED, "sample_weight": WEIGHTS},
     "TablePreparation.transform": {
         "X": [
             bad(X[:, :1], "X has 1 features, but TablePreparation is expecting 2"),
@@ -763,7 +760,6 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
     },
     "TablePreparation.inverse_transform": {"X": TO_SCALE, "backend": BACKEND},
     "TablePreparation.get_feature_names_out": {"input_features": IGNORED},
-    "TablePreparation.describe": {},
     "ClusterSuggestion.plot": {"ax": AXES},
     "Path.__getitem__": {
         "index": [

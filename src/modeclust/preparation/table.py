@@ -8,8 +8,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from modeclust._sklearn import StrOptions, check_sample_weight, fit_context
+from modeclust._sklearn import StrOptions, fit_context
 from modeclust.data.reading import Doubles, Floats
+from modeclust.data.validation import check_weights
 from modeclust.path import Backend, make_frame, unused_column
 from modeclust.preparation.columns import (
     CategoryColumn,
@@ -142,10 +143,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             raise ValueError(f"X must have at least 2 rows, got n_samples={n_rows}.")
         weight = np.ones(n_rows)
         if sample_weight is not None:
-            rows = np.empty((n_rows, 1))
-            weight = check_sample_weight(sample_weight, rows, dtype=np.float64)
-            if not weight.any():
-                raise ValueError("Sample weights must contain at least one non-zero number.")
+            weight = check_weights(sample_weight, np.empty((n_rows, 1)))
         given = _checked_kinds(self.kinds, columns)
         guesses = {
             name: _as_kind(given[name], name, values) if name in given else guess_kind(name, values)
