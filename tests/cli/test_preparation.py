@@ -105,6 +105,47 @@ def test_new_rows(customers):
     assert model.predict(CUSTOMERS.to_pandas()).tolist() == labels.to_list()
 
 
+def test_the_page_has_the_table_in_its_units(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    CUSTOMERS.write_csv("customers.csv")
+    invoke("fit", "customers.csv", "-k", "3")
+    CUSTOMERS.write_parquet("customers.parquet")
+    pages = [json.loads(Path("customers.modes/report.json").read_text())]
+    for data in ("customers.csv", "customers.parquet"):
+        invoke("report", "customers.modes", data, "-o", "page.html", "--force", "--no-open")
+        page = Path("page.html").read_text()
+        text = re.search(r'<script type="application/json" id="report">(.*?)</script>', page, re.S)
+        pages.append(json.loads(text[1]))
+    modes = pl.read_csv("customers.modes/modes.csv")
+    for page in pages:
+        assert not any("--exclude" in note for note in page["notes"])
+        kinds = {column["name"]: column["kind"] for column in page["columns"]}
+        assert (kinds["spent"], kinds["joined"], kinds["plan"]) == ("number", "date", "category")
+        clustered = {column["name"] for column in page["columns"] if column["clustered"]}
+        assert clustered == {*modes.columns[3:], "remark"}
+        for card, mode in zip(page["cards"], modes.iter_rows(named=True), strict=True):
+            np.testing.assert_allclose(card["typical"]["spent"], mode["spent"], rtol=1e-3)
+            assert card["typical"]["plan"] == mode["plan"]
+            assert card["typical"]["joined"][:4] == mode["joined"][:4]
+            example = card["examples"][0]
+            row = CUSTOMERS.row(example["row"], named=True)
+            assert example["name"] == row["customer_id"]
+            assert example["text"] == row["remark"]
+            assert f"${example['values']['spent']:,.2f}" == row["spent"]
+
+
+def test_probabilities_and_outlier_scores_of_new_rows(customers):
+    invoke("fit", "customers.csv", "-k", "3")
+    new = ("customers.modes", "customers.csv", "-o", "new.csv")
+    invoke("predict", *new, "--proba", "--outliers")
+    found = pl.read_csv("new.csv")
+    model = load("customers.modes/model.npz")
+    np.testing.assert_array_equal(found["label"], model[-1].labels_)
+    proba = found.select(f"proba_{k}" for k in range(3)).to_numpy()
+    np.testing.assert_allclose(proba, model.predict_proba(CUSTOMERS), rtol=1e-12)
+    np.testing.assert_allclose(found["outlier_score"], model[-1].outlier_scores_, rtol=1e-9)
+
+
 def test_the_whole_frame_is_kept(customers):
     fitted = fit_data(
         FitOptions("customers.csv", "3", id_column="customer_id"), show_progress=False

@@ -487,7 +487,7 @@ def test_memory_is_bounded():
         pl.DataFrame(rows.astype(np.float32)).write_parquet(f"large/{part}.parquet")
     pl.DataFrame(rows[:1000].astype(np.float32)).write_parquet("small.parquet")
     n_bytes = 4_000_000 * 20 * 4
-    options = ["-k", "3", "--bandwidth", "2", "--n-bandwidths", "1", "--n-init", "1"]
+    options = ["-k", "3", "--bandwidth", "2", "--n-bandwidths", "1", "--n-init", "1", "--raw"]
     streamed = peak("fit", "large", *options, "-o", "streamed", "--stream")
     read = peak("fit", "large", *options, "-o", "read", "--no-stream")
     ours, theirs = (pl.read_parquet(f"{name}/labels.parquet") for name in ("streamed", "read"))

@@ -619,7 +619,7 @@ def test_a_preparation_that_does_not_fit_is_refused(tmp_path):
         SavedScaler(None, np.ones(3), None),
     ]  # fmt: skip
     for other in damaged:
-        document = Document("0.1", "KModes", vars(pipeline[-1]), {"preparation": other})
+        document = Document("0.1", "KModes", pipeline[-1]._state(), {"preparation": other})
         write_document(path, document, (*KModes._saved_types, *SAVED_TYPES))
         with pytest.raises(ModelFileError, match=r"preparation|the columns|a scaling must"):
             load(path)

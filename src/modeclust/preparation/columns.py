@@ -108,9 +108,13 @@ class NumberColumn:
                 raise ColumnError("numbers that are too large")
         return cls(name, missing, fill, float(low), float(high), center, spread, **how)
 
+    def read(self, values: Values) -> Doubles:
+        """Return numbers, or days since 1970, in the units of the table; NaN if missing."""
+        return _to_numbers(values, self.decimal, self.date_format)
+
     def transform(self, values: Values) -> Doubles:
         """Return the feature, of shape (n_rows, 1)."""
-        numbers = _to_numbers(values, self.decimal, self.date_format)
+        numbers = self.read(values)
         numbers = np.where(np.isnan(numbers), self.fill, np.clip(numbers, self.low, self.high))
         if (self.center, self.scale) == (0.0, 1.0):  # keeps the bits of every number
             return numbers[:, None]
