@@ -338,6 +338,12 @@ def bandwidths_for_rows(kernel: int, histogram: Doubles, unit: float, wanted: Do
     It is infinite for a cluster that does not have more rows than that.
     """
 
+def relative_weights(kernel: int, squared: Doubles, reference: Doubles) -> Doubles:
+    """Return g(t) / g(reference) of each squared distance t in bandwidths.
+
+    g is the weight in a mode step. The reference of kernels with compact support counts as 0.
+    """
+
 def prune_centers(losses: Doubles, weight: Doubles, n_kept: int) -> Integers:
     """Return the `n_kept` centers that are left if the others are removed one by one.
 

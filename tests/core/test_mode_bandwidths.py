@@ -21,6 +21,21 @@ def rows_averaged(t, kernel, weight, precision):
     return (weight @ one) ** 2 / (weight @ one**2)
 
 
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_relative_weights_are_ratios_of_the_weights_in_a_mode_step(kernel):
+    t = np.array([0.0, 0.25, 0.99, 1.0, 4.0, 3000.0, 3001.0])
+    with np.errstate(divide="ignore"):
+        logs = LOG_PULLS[kernel](t)
+    zeros, far = np.zeros(len(t)), np.full(len(t), 3000.0)
+    found = _core.relative_weights(KERNELS[kernel], t, zeros)
+    np.testing.assert_allclose(found, np.exp(logs - logs[0]), rtol=1e-14)
+    if np.isfinite(logs[-1]):  # without compact support, nothing underflows near the reference
+        found = _core.relative_weights(KERNELS[kernel], t, far)[-2:]
+        np.testing.assert_allclose(found, np.exp(logs[-2:] - logs[-2]), rtol=1e-12)
+    with pytest.raises(ValueError, match="one number for each squared distance"):
+        _core.relative_weights(KERNELS[kernel], t, zeros[1:])
+
+
 def wanted_bandwidths(rows, centers, kernel, wanted):
     sums = ModePass(centers, 0, 0.0).run(rows)
     unit = sums.inertia / sums.weight

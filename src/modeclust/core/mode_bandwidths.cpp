@@ -190,6 +190,21 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> bandwidths_for_rows(int kernel, Hist
   return found;
 }
 
+/// g(t) / g(reference) of each squared distance in bandwidths.
+nb::ndarray<nb::numpy, double, nb::ndim<1>> relative_weights(int kernel, Vector squared,
+                                                             Vector reference) {
+  const KernelName name = kernel_of(kernel);
+  const std::size_t n = squared.shape(0);
+  if (reference.shape(0) != n) {
+    throw nb::value_error("reference must have one number for each squared distance.");
+  }
+  auto weights = new_vector(static_cast<std::int64_t>(n));
+  for (std::size_t i = 0; i < n; i++) {
+    weights.data()[i] = relative_weight(name, squared.data()[i], reference.data()[i]);
+  }
+  return weights;
+}
+
 }  // namespace
 
 void bind_mode_bandwidths(nb::module_& m) {
@@ -198,6 +213,7 @@ void bind_mode_bandwidths(nb::module_& m) {
         arg("n_clusters"), arg("unit"));
   m.def("bandwidths_for_rows", &bandwidths_for_rows, arg("kernel"), arg("histogram"), arg("unit"),
         arg("wanted"));
+  m.def("relative_weights", &relative_weights, arg("kernel"), arg("squared"), arg("reference"));
 }
 
 }  // namespace modeclust

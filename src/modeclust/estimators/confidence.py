@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -210,32 +209,40 @@ class UnmeasuredConfidence:
     A fit is not slower for it. Until the scores are measured, it has a reference to the rows.
     """
 
-    X: Any  # the rows in internal units; None if they are on Dask
-    pool: Sample | None  # some of them; None if `known` is given
+    X: Any  # the rows in internal units; None if they are on Dask, or the scores are measured
+    pool: Sample | None  # some of them; None if what is typical is measured
     count_per_weight: float
     centers: Centers
     rescaling: Rescaling
     n_threads: int
-    known: Typical | None  # of the first batch, if this is a later one
+    found: Typical | None = None  # that of the first batch, if this is a later one
+    found_scores: Doubles | None = None
 
-    @cached_property
+    # Threads may share a model. So rows are dropped only after what was measured is stored.
+
+    @property
     def typical(self) -> Typical:
         """What rows are compared with."""
-        if self.known is not None:
-            return self.known
-        assert self.pool is not None
-        found = measure_typical(self.pool, self.centers, self.count_per_weight, self.n_threads)
-        self.pool = None
-        spread = found.spread.in_units(self.rescaling.scale)
-        return Typical(spread, found.scale.to_original(self.rescaling))
+        pool = self.pool
+        if pool is not None:
+            found = measure_typical(pool, self.centers, self.count_per_weight, self.n_threads)
+            spread = found.spread.in_units(self.rescaling.scale)
+            self.found = Typical(spread, found.scale.to_original(self.rescaling))
+            self.pool = None
+        assert self.found is not None
+        return self.found
 
-    @cached_property
+    @property
     def scores(self) -> Doubles:
         """The outlier scores of the rows of the fit."""
-        rows = MemoryDataset(self.X, n_clusters=len(self.centers), n_threads=self.n_threads)
-        found = outlier_scores(rows, self.centers, self.typical.scale.to_internal(self.rescaling))
-        self.X = None
-        return found
+        X = self.X
+        if X is not None:
+            rows = MemoryDataset(X, n_clusters=len(self.centers), n_threads=self.n_threads)
+            scale = self.typical.scale.to_internal(self.rescaling)
+            self.found_scores = outlier_scores(rows, self.centers, scale)
+            self.X = None
+        assert self.found_scores is not None
+        return self.found_scores
 
     def measured(self) -> Confidence:
         """Return all numbers."""

@@ -396,15 +396,14 @@ class KModes(
         problem, dataset, labelled = record.problem, record.problem.dataset, record.labelled
         assert labelled is not None
         centers, modes = attributes["cluster_centers_"], attributes["path_"][-1]
-        memory: Any = dataset if dataset.stores_labels else None
         confidence: Any = UnmeasuredConfidence(
-            X=memory and memory.X,
+            X=getattr(dataset, "X", None),  # those of Dask are read again, chunk by chunk
             pool=problem.pool,
             count_per_weight=problem.count_per_weight,
             centers=labelled.centers,
             rescaling=problem.rescaling,
             n_threads=problem.n_threads,
-            known=self._confidence.typical if problem.pool is None else None,  # a later batch
+            found=self._confidence.typical if problem.pool is None else None,  # a later batch
         )
         if dataset.stores_labels:
             labels = dataset.labels()

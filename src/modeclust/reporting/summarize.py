@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from modeclust.data.reading import is_sparse
-from modeclust.plotting.clustering import (
-    check_classes,
-)
+from modeclust.plotting.clustering import check_classes
 from modeclust.plotting.exemplars import sample_by_cluster
 from modeclust.reporting.cards import ColumnSummary, Parts, describe_strings, make_cards
 from modeclust.reporting.charts import (

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from modeclust import _core
 from modeclust.data.reading import Doubles
+from modeclust.kernels import KERNELS
 from modeclust.plotting.exemplars import Labels
 from modeclust.reporting.columns import Column
 
@@ -40,16 +42,11 @@ def kernel_weights(
     own, widths = labels[counted], bandwidths[labels[counted]] * scale[counted]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = np.nan_to_num((distances[counted] / widths) ** 2, nan=0.0, posinf=np.finfo(float).max)
-    nearest = np.full(len(bandwidths), np.inf)
+    nearest, largest = np.full(len(bandwidths), np.inf), np.zeros(len(bandwidths))
     np.minimum.at(nearest, own, t)
-    excess = t - nearest[own]
-    if kernel == "gaussian":
-        values = np.exp(-0.5 * excess)
-    elif kernel == "cauchy":
-        values = ((1 + nearest[own]) / (1 + t)) ** 2
-    else:
-        values = np.where(t < 1, 1.0 if kernel == "epanechnikov" else 1.0 - t, 0.0)
-        values = np.where(nearest[own] < 1, values, excess == 0)
+    values = _core.relative_weights(KERNELS[kernel], t, nearest[own])
+    np.maximum.at(largest, own, values)
+    values = np.where(largest[own] > 0, values, t == nearest[own])
     weights = np.zeros(len(labels))
     weights[counted] = values * weight[counted] / scale[counted] ** 2
     return weights
