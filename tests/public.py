@@ -17,7 +17,7 @@ from modeclust.cli.app import app
 API_PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
 # Results of the library, which users do not create.
 RECORDS = ["Path", "PathPoint", "ModeTree", "TreeLevel", "Report", "ExampleData"]
-RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay", "Scaling"]
+RECORDS += ["PathDisplay", "ModesDisplay", "ScheduleDisplay"]
 RECORDS += ["ClusterModes", "Stability", "ClusterSuggestion", "ClusterCountDisplay"]
 
 
@@ -50,6 +50,8 @@ def inherited():
     for name, owner in PUBLIC.items():
         if inspect.isclass(owner) and issubclass(owner, BaseEstimator):
             for method in set(dir(owner)) - set(dir(BaseEstimator)):
+                if isinstance(inspect.getattr_static(owner, method), property):
+                    continue
                 is_own = f"{name}.{method}" in PUBLIC
                 is_own |= isinstance(inspect.getattr_static(owner, method), property)
                 if not (is_own or method.startswith("_") or method.endswith("_request")):

@@ -17,7 +17,6 @@ PAGE = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8
 # What public names return.
 RETURNED = {
     "modeclust.estimators.cluster_modes.ClusterModes",
-    "modeclust.estimators.scaling.Scaling",
     "modeclust.estimators.stability.Stability",
     "modeclust.mode_tree.TreeLevel",
     "modeclust.path.PathPoint",

@@ -23,13 +23,14 @@ from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import modeclust
 import modeclust.datasets
-from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree
+from modeclust import KModes, LaplacianKModes, MeanShift, ModeTree, TablePreparation
 from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.kernel_density import KernelDensity
-from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import Neighborhood
 from modeclust.mode_tree import TreeLevel
 from modeclust.plotting import ClusterCountDisplay, ModesDisplay, PathDisplay, ScheduleDisplay
@@ -206,8 +207,16 @@ CALLS: dict[str, Any] = {
     ),
     "load": lambda **given: modeclust.load(**given),
     "load_dataset": lambda **given: modeclust.datasets.load_dataset(**given),
-    "Scaling.transform": of(lambda: Scaling(np.zeros(2), np.ones(2)), "transform"),
-    "Scaling.inverse_transform": of(lambda: Scaling(np.zeros(2), np.ones(2)), "inverse_transform"),
+    "save": lambda **given: modeclust.save(**({"model": _kmodes(), "path": "model.npz"} | given)),
+    "TablePreparation": made(TablePreparation),
+    "TablePreparation.fit": of(TablePreparation, "fit", X=X),
+    "TablePreparation.transform": of(lambda: TablePreparation().fit(X), "transform", X=X),
+    "TablePreparation.inverse_transform": of(
+        lambda: TablePreparation().fit(X), "inverse_transform", X=X
+    ),
+    "TablePreparation.get_feature_names_out": of(
+        lambda: TablePreparation().fit(X), "get_feature_names_out"
+    ),
     "ClusterSuggestion.plot": of(suggestion, "plot"),
     "Path.__getitem__": of(path, "__getitem__"),
     "Path.at": of(path, "at"),
@@ -309,7 +318,7 @@ CLUSTERS = [
 TO_SCALE = [
     bad(np.ones((2, 3)), r"X must be rows of 2 features.* got shape \(2, 3\)"),
     bad(1.0, r"X must be rows of 2 features.* got shape \(\)"),
-    bad([["a", "b"]], "X must hold numbers, got <U1"),
+    bad([["a", "b"]], "could not convert string to float: 'a'"),
 ]
 NO_RULES = (
     *("knn/", "knn/0", "knn/-2", "knn/inf", "knn/nan", "magic/3", "3/knn", "knn/1e7"),
@@ -381,6 +390,13 @@ WEIGHTS = [
     bad(np.full(10, np.inf), "sample_weight contains infinity"),
     bad(["heavy"] * 10, "sample_weight must be numbers.* 'heavy'"),
     bad("heavy", "sample_weight must be numbers.* 'heavy'"),
+]
+TABLE_ROWS = [
+    bad(X[:1], "X must have at least 2 rows, got n_samples=1"),
+    bad(sparse.csr_array(X), "Sparse data was passed", TypeError),
+    bad(pd.DataFrame({"a": ["x"] * 10}), r"X has no column to cluster by; left out: a \(constant"),
+    bad([1.0, 2.0, 3.0], "Expected 2D array, got 1D"),
+    bad(pd.DataFrame(index=range(3)), "X must have at least one column, got none"),
 ]
 SCALES = [
     bad(np.zeros(10), "sample_scale must be > 0, got 0.0"),
@@ -711,8 +727,39 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(["iris"], r"No built-in dataset \['iris'\]"),
         ]
     },
-    "Scaling.transform": {"X": TO_SCALE},
-    "Scaling.inverse_transform": {"X": TO_SCALE},
+    "save": {
+        "model": [
+            bad(KModes(3), "not fitted yet", NotFittedError),
+            bad(make_pipeline(MinMaxScaler(), _kmodes()), "Scaler, got MinMaxScaler", TypeError),
+            bad(
+                make_pipeline(TablePreparation(), StandardScaler(), _kmodes()),
+                "may have one TablePreparation or StandardScaler, got Pipeline",
+                TypeError,
+            ),
+            bad(make_pipeline(StandardScaler(), _kmodes()), "not fitted yet", NotFittedError),
+            bad(StandardScaler().fit(X), "one of KModes, .* got a StandardScaler", TypeError),
+            bad(None, "pass an instance|not an estimator instance", TypeError),
+        ],
+        "path": FILE_TO_WRITE,
+    },
+    "TablePreparation": {
+        "kinds": [
+            *by_rule("kinds", "number", 3),
+            bad({"x9": "number"}, "kinds names 'x9', but the columns are x0, x1"),
+            bad({"x0": "colour"}, r"kinds\['x0'\] must be one of number, category, .* got"),
+            bad({"x0": "text"}, "Column 'x0' cannot be prepared as a text: it has texts without"),
+        ],
+        "scale": by_rule("scale", "unit", 1.0, True),
+    },
+    "TablePreparation.fit": {"X": TABLE_ROWS, "y": IGNORED, "sample_weight": WEIGHTS},
+    "TablePreparation.transform": {
+        "X": [
+            bad(X[:, :1], "X has 1 features, but TablePreparation is expecting 2"),
+            bad(None, "Expected 2D array, got scalar array instead"),
+        ]
+    },
+    "TablePreparation.inverse_transform": {"X": TO_SCALE, "backend": BACKEND},
+    "TablePreparation.get_feature_names_out": {"input_features": IGNORED},
     "ClusterSuggestion.plot": {"ax": AXES},
     "Path.__getitem__": {
         "index": [
@@ -942,6 +989,11 @@ JOB = {
         ("", "--columns must name at least one column"),
     ],
     "exclude": [("x9", "'iris' has no column 'x9'"), NO_NAMES],
+    "kinds": [
+        ("x0", "--kinds must have items NAME=KIND, with a KIND of number, .* got 'x0'"),
+        ("x0=colour", "--kinds must have items NAME=KIND, .* got 'colour' in 'x0=colour'"),
+        ("", "--kinds must name at least one column"),
+    ],
     "label_column": [("kind", "The built-in dataset 'iris' has no columns of labels")],
     "weight_column": [
         ("w", "The built-in dataset 'iris' has no columns of labels, weights or ids")

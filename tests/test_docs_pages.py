@@ -15,6 +15,7 @@ PAGE = (ROOT / "docs" / "guide" / "warnings.md").read_text(encoding="utf-8")
 
 # Not for users: abstract methods, a pass in the wrong order, and those that become other errors.
 INTERNAL = {"NotImplementedError", "RuntimeError", "NoBandwidthError", "DamagedPartError"}
+INTERNAL |= {"ColumnError"}
 # Raised by what the library calls, in its name.
 BY_OTHERS = {"InvalidParameterError", "NotFittedError", "KeyboardInterrupt"}
 

@@ -56,6 +56,16 @@ def check_colours(printed):
     assert modes[error] > means[error]
 
 
+def check_customers(printed):
+    assert "left out: ID (an id), cost of contact (constant)" in printed
+    assert sum(numbers(re.search(r"customers +(\d.*)", printed)[1])) == 2240
+    ours, usual, as_they_are = (
+        numbers(re.search(rf"{name}: (.*)", printed)[1])[0]
+        for name in ("prepared", "the usual way", "only numbers, as they are")
+    )
+    assert as_they_are < 0.1 < usual < ours
+
+
 def check_dask_cluster(printed):
     assert "labels: dask.array<" in printed
     sizes = numbers(re.search(r"rows in each cluster: (.*)", printed)[1])
@@ -206,6 +216,7 @@ def check_unsure_rows(printed):
 CHECKS = {
     "any_clustering": check_any_clustering,
     "colours": check_colours,
+    "customers": check_customers,
     "dask_cluster": check_dask_cluster,
     "degrees": check_degrees,
     "digits": check_digits,

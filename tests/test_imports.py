@@ -16,6 +16,7 @@ LAYERS = [
     {"reporting"},
     {"plotting"},
     {"estimators"},
+    {"preparation"},
     {"solvers"},
     {"data"},
     {"kernels", "path", "mode_tree", "cluster_suggestion", "versions", "datasets"},

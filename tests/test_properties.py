@@ -1,7 +1,7 @@
 """What must hold for whatever users may pass, over everything public; see `properties`."""
 
 import pytest
-from properties import fits, shown, typed, ways  # noqa: F401
+from properties import fits, shown, tables, typed, ways  # noqa: F401
 from properties.drawing import PROPERTIES
 from public import CALLABLE, parameters
 

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from modeclust.estimators.kmodes import KModes
     from modeclust.estimators.laplacian_kmodes import LaplacianKModes
     from modeclust.estimators.mean_shift import MeanShift
-    from modeclust.estimators.saving import load
+    from modeclust.estimators.saving import load, save
     from modeclust.estimators.suggest_clusters import suggest_clusters
     from modeclust.mode_tree import ModeTree
     from modeclust.path import Path
+    from modeclust.preparation.table import TablePreparation
     from modeclust.reporting.report import report
     from modeclust.versions import show_versions
 
@@ -25,12 +26,14 @@ __all__ = [
     "MeanShift",
     "ModeTree",
     "Path",
+    "TablePreparation",
     "cluster_modes",
     "estimate_bandwidth",
     "kmodes_path",
     "load",
     "modes_by_bandwidth",
     "report",
+    "save",
     "show_versions",
     "suggest_clusters",
 ]
@@ -44,12 +47,14 @@ _MODULES = {
     "MeanShift": "estimators.mean_shift",
     "ModeTree": "mode_tree",
     "Path": "path",
+    "TablePreparation": "preparation.table",
     "cluster_modes": "estimators.cluster_modes",
     "estimate_bandwidth": "estimators.functions",
     "kmodes_path": "estimators.functions",
     "load": "estimators.saving",
     "modes_by_bandwidth": "estimators.functions",
     "report": "reporting.report",
+    "save": "estimators.saving",
     "show_versions": "versions",
     "suggest_clusters": "estimators.suggest_clusters",
 }

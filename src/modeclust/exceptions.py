@@ -34,10 +34,6 @@ class CheckpointWarning(UserWarning):
     """A checkpoint could not be written or removed. The fit continues."""
 
 
-class ScaledModelWarning(UserWarning):
-    """A model was loaded that takes scaled rows; its `scaling_` scales them."""
-
-
 class ModelFileError(ValueError):
     """A file is not a model, is damaged, or was written by a newer version."""
 

@@ -98,7 +98,7 @@ def test_zero_weights_are_refused(more, here):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["iris.csv"], "Column 'kind' contains text"),
+        (["iris.csv", "--raw"], "Column 'kind' contains text"),
         (["iris.csv", "--columns", "sl,pww"], "no column 'pww'; did you mean 'pw'"),
         (["iris.csv", "--columns", "sl", "--label-column", "knd"], "did you mean 'kind'"),
         (["iris.csv", "--columns", "sl", "-k", "0"], "--clusters must be auto or an integer > 0"),
@@ -130,7 +130,10 @@ def test_zero_weights_are_refused(more, here):
         (["data.xlsx"], "must end in one of"),
         (["empty.csv"], "the file is empty"),
         (["header.csv"], "a header but no rows"),
-        (["gaps.csv"], "Column 'b' of 'gaps.csv' has 2 missing or infinite values, first in row 2"),
+        (
+            ["gaps.csv", "--raw"],
+            "Column 'b' of 'gaps.csv' has 2 missing or infinite values, first in row 2",
+        ),
         (["latin.csv"], "not UTF-8"),
         (["false.parquet"], r"cannot be read as a \.parquet file"),
         (["false.npy"], r"cannot be read as a \.npy file"),
@@ -204,8 +207,9 @@ def test_a_header_of_numbers(here):
 def test_semicolons_and_decimal_commas(here):
     content = FRAME.drop("kind").write_csv(separator=";").replace(".", ",")
     Path("semi.csv").write_text(content)
-    assert "pass --separator ';'" in refused("fit", "semi.csv", *QUICK)
-    assert "--decimal-comma" in refused("fit", "semi.csv", *QUICK, "--separator", ";")
+    raw = ("fit", "semi.csv", *QUICK, "--raw")
+    assert "pass --separator ';'" in refused(*raw)
+    assert "--decimal-comma" in refused(*raw, "--separator", ";")
     how = ("--separator", ";", "--decimal-comma")
     invoke("fit", "semi.csv", *QUICK, *how)
     invoke("predict", "semi.modes", "semi.csv", *how, "-o", "new.csv")
@@ -216,13 +220,14 @@ def test_semicolons_and_decimal_commas(here):
 
 def test_columns_of_different_scales_give_a_hint(here):
     FRAME.drop("kind").with_columns(pl.col("pw") * 1000).write_csv("uneven.csv")
-    result = invoke("fit", "uneven.csv", *QUICK, "--json")
+    result = invoke("fit", "uneven.csv", *QUICK, "--raw", "--json")
     assert re.fullmatch(
         r"note: columns differ in scale: 'pw' varies 1,\d+ times as much as 'sw' [^\n]+\n",
         result.stderr,
     )
     assert "--standardize" in json.loads(result.stdout)["notices"][0]
-    assert invoke("fit", "uneven.csv", *QUICK, "--standardize", "--force").stderr == ""
+    scaled = ("fit", "uneven.csv", *QUICK, "--raw", "--standardize", "--force")
+    assert invoke(*scaled).stderr == ""
 
 
 def test_columns_of_similar_scales_give_no_hint():

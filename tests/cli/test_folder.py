@@ -34,13 +34,17 @@ def test_fit_writes_a_folder(here):
     assert path["stage"].unique().to_list() == [0, 1, 2]
 
 
-def test_a_page_of_scaled_columns_has_their_units(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(["--raw"], "scaled to unit variance"), ([], "numbers, scaled: sl, sw, pl, pw")],
+)
+def test_a_page_of_scaled_columns_has_their_units(tmp_path, monkeypatch, options, told):
     monkeypatch.chdir(tmp_path)
     FRAME.with_columns(name=pl.Series([f"flower {i}" for i in range(150)])).write_csv("iris.csv")
     columns = ["--columns", "sl,sw,pl,pw", "--id-column", "name", "--label-column", "kind"]
-    invoke("fit", "iris.csv", *QUICK, "--standardize", *columns)
+    invoke("fit", "iris.csv", *QUICK, "--standardize", *options, *columns)
     summary = json.loads(Path("iris.modes/report.json").read_text())
-    assert "scaled to unit variance" in summary["notes"][-1]
+    assert told in summary["notes"][-1]
     modes = pl.read_csv("iris.modes/modes.csv").select("sl", "sw", "pl", "pw").rows()
     for card, mode in zip(summary["cards"], modes, strict=True):
         np.testing.assert_allclose(list(card["typical"].values()), mode, rtol=1e-3)

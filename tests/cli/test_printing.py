@@ -50,7 +50,7 @@ def test_control_characters_and_markup_are_printed_literally(here):
     output = invoke("info", "[bold]data.modes").stdout
     assert r"[bold]x\x1b[31m\u202e" in output
     assert "Column 'kind' contains text, e.g. '[red]class" in refused(
-        "fit", "[bold]data.parquet", *QUICK, "-o", "out"
+        "fit", "[bold]data.parquet", *QUICK, "--raw", "-o", "out"
     )
     assert pl.read_csv(Path("[bold]data.modes/modes.csv").read_bytes()).columns[3] == hostile
 

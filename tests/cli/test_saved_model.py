@@ -11,9 +11,8 @@ from command import FRAME, IRIS, QUICK, invoke, names, refused, run
 from scipy import sparse
 from scipy.io import mmread, mmwrite
 
-from modeclust import KModes, MeanShift, load
+from modeclust import KModes, MeanShift, load, save
 from modeclust.estimators.saving import write_model
-from modeclust.exceptions import ScaledModelWarning
 
 
 def test_standardized_models_report_original_units(here):
@@ -23,7 +22,7 @@ def test_standardized_models_report_original_units(here):
         constant=pl.lit(5.0),
     )
     frame.write_csv("scaled.csv")
-    invoke("fit", "scaled.csv", *QUICK, "--label-column", "kind", "--standardize")
+    invoke("fit", "scaled.csv", *QUICK, "--label-column", "kind", "--raw", "--standardize")
     modes = pl.read_csv("scaled.modes/modes.csv")
     assert modes["constant"].to_list() == [5, 5, 5]
     assert frame["sw"].min() < modes["sw"].min() <= modes["sw"].max() < frame["sw"].max()
@@ -34,17 +33,16 @@ def test_standardized_models_report_original_units(here):
     assert results["scales"][-1] == 1
     frame.select("pw", "kind", "constant", "sl", "pl", "sw").write_parquet("new.parquet")
     invoke("predict", "scaled.modes", "new.parquet", "-o", "new.npy")
-    with pytest.warns(ScaledModelWarning, match=r"model\.scaling_\.transform\(X\)"):
-        model = load("scaled.modes/model.npz")
-    assert np.load("new.npy").tolist() == model.labels_.tolist()
-    rows = model.scaling_.transform(frame.drop("kind"))
-    assert model.predict(rows).tolist() == model.labels_.tolist()
+    model = load("scaled.modes/model.npz")
+    labels = model[-1].labels_.tolist()
+    assert np.load("new.npy").tolist() == labels
+    assert model.predict(frame.drop("kind").to_pandas()).tolist() == labels
     np.testing.assert_array_equal(
-        model.scaling_.inverse_transform(model.modes_), modes.to_numpy()[:, 3:]
+        model[0].inverse_transform(model[-1].modes_), modes.to_numpy()[:, 3:]
     )
-    model.save("again.npz")
+    save(model, "again.npz")
     invoke("predict", "again.npz", "new.parquet", "-o", "again.npy")
-    assert np.load("again.npy").tolist() == model.labels_.tolist()
+    assert np.load("again.npy").tolist() == labels
 
 
 @pytest.mark.parametrize("name", ["new.csv", "new.parquet", "new.npz"])
@@ -145,7 +143,7 @@ def test_predict_selects_columns_by_name(here):
 def test_predict_does_not_need_excluded_columns(here):
     FRAME.with_columns(day=pl.lit("2020-01-31")).write_csv("days.csv")
     assert "'kind' contains text, e.g. 'setosa', instead of numbers; exclude it with --exclude" in (
-        refused("fit", "days.csv", *QUICK)
+        refused("fit", "days.csv", *QUICK, "--raw")
     )
     invoke("fit", "days.csv", *QUICK, "--exclude", "kind, day")
     FRAME.drop("kind").write_csv("less.csv")

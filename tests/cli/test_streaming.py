@@ -102,7 +102,7 @@ def assert_same_files(ours, theirs):
 
 @pytest.mark.parametrize("data", ["one.parquet", "parts"])
 @pytest.mark.parametrize(
-    "options", [[], ["--standardize", *LABELS_AND_WEIGHTS]], ids=["plain", "all"]
+    "options", [[], ["--raw", "--standardize", *LABELS_AND_WEIGHTS]], ids=["plain", "all"]
 )
 def test_a_streamed_fit_writes_the_same_files(data, options):
     options = [*QUICK, *(options or ["--columns", "c,a"])]
@@ -305,7 +305,7 @@ class TestBadInput:
         part = pl.read_parquet("parts/part.2.parquet")
         part[7, "b"], part[9, "b"] = np.nan, np.inf
         part.write_parquet("parts/part.2.parquet")
-        message = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, option)
+        message = refused("fit", "parts", *QUICK, *LABELS_AND_WEIGHTS, "--raw", option)
         assert "Column 'b' of 'parts' has 2 missing or infinite values" in message
         assert "first in row 408 (counted from 1)" in message
 
@@ -322,7 +322,7 @@ class TestBadInput:
         assert "Column 'w' of 'one.parquet' has 600 missing, infinite or negative values" in message
 
     def test_text(self, option):
-        message = refused("fit", "parts", *QUICK, option)
+        message = refused("fit", "parts", *QUICK, "--raw", option)
         assert "Column 'kind' contains text, e.g. 'kind" in message
 
     @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_memory_is_bounded():
         pl.DataFrame(rows.astype(np.float32)).write_parquet(f"large/{part}.parquet")
     pl.DataFrame(rows[:1000].astype(np.float32)).write_parquet("small.parquet")
     n_bytes = 4_000_000 * 20 * 4
-    options = ["-k", "3", "--bandwidth", "2", "--n-bandwidths", "1", "--n-init", "1"]
+    options = ["-k", "3", "--bandwidth", "2", "--n-bandwidths", "1", "--n-init", "1", "--raw"]
     streamed = peak("fit", "large", *options, "-o", "streamed", "--stream")
     read = peak("fit", "large", *options, "-o", "read", "--no-stream")
     ours, theirs = (pl.read_parquet(f"{name}/labels.parquet") for name in ("streamed", "read"))

@@ -3,10 +3,13 @@
 Any other error that a judge raises is a fault of the library.
 """
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from modeclust import KModes, load
 from modeclust.cli.readers.files import TableError
@@ -68,6 +71,12 @@ def judge_model(path: Path) -> str:
         model = load(path)
     except ModelFileError as error:
         return _refused(error, path)
+    if isinstance(model, Pipeline):
+        preparation, model = model.steps[0][1], model[-1]
+        frame = pl.DataFrame({c.name: ["1", None, "?"] for c in preparation.columns_})
+        assert preparation.transform(frame).shape == (3, model.n_features_in_)
+        preparation.inverse_transform(model.cluster_centers_, "dict")
+        assert preparation.describe()
     rows = np.resize(X, (len(X), model.n_features_in_)).astype(model.cluster_centers_.dtype)
     labels = model.predict(rows)
     n_clusters = len(model.cluster_centers_)
@@ -85,10 +94,15 @@ def judge_model(path: Path) -> str:
     return READ
 
 
-def fit(checkpoint: Path) -> KModes:
+def fit(checkpoint: Path | None) -> KModes:
     """Fit a small model, from its checkpoint if there is one."""
-    options = {"n_init": 2, "n_bandwidths": 3, "adaptive": True, "random_state": 0}
+    options = {"n_init": 2, "adaptive": True, "random_state": 0}
     return KModes(2, **options, checkpoint=checkpoint).fit(X)
+
+
+@cache
+def _undamaged() -> KModes:
+    return fit(None)
 
 
 def judge_checkpoint(path: Path) -> str:
@@ -106,7 +120,7 @@ def judge_checkpoint(path: Path) -> str:
     _finite(model.objective_)
     assert np.isin(model.labels_, (0, 1)).all()
     assert model.counts_.sum() == len(X)
-    assert len(model.path_) == 4
+    assert len(model.path_) == len(_undamaged().path_)
     _finite(model.path_.centers)
     _finite(model.path_.objectives)
     return READ

@@ -6,7 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -15,10 +15,11 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 from scipy.io import mmwrite
+from sklearn.pipeline import make_pipeline
 
 from fuzzing import judging
 from fuzzing.judging import X
-from modeclust import KModes, LaplacianKModes, MeanShift
+from modeclust import KModes, LaplacianKModes, MeanShift, TablePreparation, save
 from modeclust.estimators.checkpoint import Checkpoint
 
 FRAME = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": ["u", "v"] * 6, "w": range(12)})
@@ -170,7 +171,14 @@ def _models() -> list[Files]:
         LaplacianKModes(2, **FIT, affinity_bandwidth="local").fit(X),
         LaplacianKModes(2, **FIT, solver="bound", affinity="binary").fit(csr),
     ]
-    return _made("model.npz", *(model.save for model in models))
+    notes = ["good box", "late box", "good help", "late help", None, "so so"] * 2
+    table = FRAME.with_columns(
+        note=pl.Series(notes), day=pl.Series([f"2030-01-{day}" for day in range(10, 22)])
+    )
+    preparation = TablePreparation({"note": "text", "day": "date"})
+    pipeline = make_pipeline(preparation, KModes(2, **FIT)).fit(table)
+    writes = [*(model.save for model in models), partial(save, pipeline)]
+    return _made("model.npz", *writes)
 
 
 def _checkpoints() -> list[Files]:

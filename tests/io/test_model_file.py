@@ -20,13 +20,15 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
-from modeclust import KModes, LaplacianKModes, MeanShift, load
+from modeclust import KModes, LaplacianKModes, MeanShift, TablePreparation, load
 from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.saving import read_model, write_model
-from modeclust.estimators.scaling import Scaling
-from modeclust.exceptions import ModelFileError, ScaledModelWarning
+from modeclust.exceptions import ModelFileError
 from modeclust.io.model_file import Document, read_document, write_document
+from modeclust.preparation.columns import LeftOut, TextColumn
+from modeclust.preparation.saving import SAVED_TYPES, SavedScaler, SavedTable
 
 X = load_iris().data
 FRAME = load_iris(as_frame=True).data
@@ -375,39 +377,6 @@ def test_a_past_that_does_not_fit_is_refused(small, tmp_path):
             load(path)
 
 
-@pytest.mark.parametrize("cls", [KModes, LaplacianKModes])
-def test_a_scaling_that_does_not_fit_is_refused(cls, small, tmp_path):
-    path, ones = tmp_path / "model.npz", np.ones(2)
-    model = small[0] if cls is KModes else cls(2).fit(X[:, :2])
-    scaling = Scaling(ones, ones)
-    for other in (
-        "x",
-        Scaling(None, ones[:1]),
-        altered(scaling, scale=0 * ones),
-        altered(scaling, scale=ones * np.inf),
-        altered(scaling, mean=ones[:1]),
-        altered(scaling, mean=ones * np.nan),
-        altered(scaling, mean="x"),
-    ):
-        state = model._state() | {"scaling_": other}
-        write_document(path, Document("0.1", cls.__name__, state, {}), cls._saved_types)
-        with pytest.raises(ModelFileError, match=r"scaling_ must be means|a scaling must have one"):
-            load(path)
-
-
-@pytest.mark.parametrize("cls", [KModes, LaplacianKModes])
-def test_a_model_of_scaled_rows_warns_when_loaded_until_it_is_fitted_anew(cls, tmp_path):
-    model = cls(3, **QUICK).fit(X)
-    model.scaling_ = Scaling(X.mean(axis=0), X.std(axis=0))
-    for _ in range(2):
-        model.save(tmp_path / "model.npz")
-        with pytest.warns(ScaledModelWarning, match="takes rows that are scaled in the same way"):
-            model = load(tmp_path / "model.npz")
-    assert_same(model.scaling_.scale, X.std(axis=0))
-    model.fit(X).save(tmp_path / "model.npz")
-    assert not hasattr(load(tmp_path / "model.npz"), "scaling_")
-
-
 def test_a_kernel_density_that_does_not_fit_is_refused(tmp_path):
     path = tmp_path / "model.npz"
     for name in ("mean-shift", "mean-shift CSR"):
@@ -598,3 +567,59 @@ def test_what_is_not_of_the_model_is_not_saved(tmp_path):
     loaded = load(tmp_path / "model.npz")
     assert not hasattr(loaded, "remark")
     np.testing.assert_array_equal(loaded.predict(X), model.labels_)
+
+
+def test_a_preparation_that_does_not_fit_is_refused(tmp_path):
+    path, frame = (
+        tmp_path / "model.npz",
+        pd.DataFrame({"n": X[:, 0] * 99, "c": ["a", "b", "c"] * 50}),
+    )
+    pipeline = make_pipeline(TablePreparation(), KModes(2, **QUICK)).fit(frame)
+    saved = SavedTable.of(pipeline[0])
+    number, category = saved.columns
+    text = TextColumn("t", 0.0, ["w"], np.ones(1), np.ones((2, 1)), np.zeros(2))
+    damaged = [
+        "x",
+        altered(saved, columns=[]),
+        altered(saved, columns=[number]),
+        altered(saved, columns=[category, category]),
+        altered(saved, columns=[LeftOut("a", "an id")]),
+        altered(saved, columns=["n", "c"]),
+        altered(saved, kinds={"n": "colour"}),
+        altered(saved, scale="unit"),
+        altered(saved, is_named=1),
+        *(
+            altered(saved, columns=[altered(number, **{name: value}), category])
+            for name, values in {
+                "name": [3], "missing": [2.0, np.nan], "fill": [np.nan, "1"],
+                "low": [np.inf, np.nan], "center": [np.inf], "scale": [0.0, -1.0],
+                "decimal": ["x"], "date_format": ["%s"],
+            }.items()
+            for value in values
+        ),
+        *(
+            altered(saved, columns=[number, altered(category, **{name: value})])
+            for name, values in {
+                "categories": [["a", "a", "b"], ["a"], "abc", [1, 2, 3]],
+                "shares": [np.ones(2), -np.ones(3), np.full(3, np.nan), "x"],
+                "n_rare": [-1, 1, 0.0],
+            }.items()
+            for value in values
+        ),
+        *(
+            altered(saved, columns=[number, altered(text, **{name: value})])
+            for name, values in {
+                "terms": [[], ["w", "w"], [1]], "idf": [np.ones(2), np.full(1, np.nan)],
+                "components": [np.ones((2, 2)), np.ones(1)], "center": [np.zeros(1)],
+            }.items()
+            for value in values
+        ),
+        altered(SavedScaler(None, np.ones(4), None), scale=np.zeros(4)),
+        altered(SavedScaler(None, np.ones(4), None), mean=np.ones(3)),
+        SavedScaler(None, np.ones(3), None),
+    ]  # fmt: skip
+    for other in damaged:
+        document = Document("0.1", "KModes", pipeline[-1]._state(), {"preparation": other})
+        write_document(path, document, (*KModes._saved_types, *SAVED_TYPES))
+        with pytest.raises(ModelFileError, match=r"preparation|the columns|a scaling must"):
+            load(path)

@@ -17,7 +17,6 @@ from sklearn.base import clone
 from modeclust import KModes, LaplacianKModes, MeanShift, estimate_bandwidth
 from modeclust.estimators.checkpoint import Checkpoint
 from modeclust.estimators.parameters import n_kmeans_runs
-from modeclust.estimators.scaling import Scaling
 from properties.checking import (
     check_history,
     fitted_attributes,
@@ -44,7 +43,6 @@ from properties.drawing import (
     THREADS,
     Data,
     OfRows,
-    as_dense,
     blobs,
     data,
     holds_for,
@@ -427,18 +425,3 @@ def approximate_neighbours_are_mostly_the_nearest(ask, rows):
     check_history(model)
     shared = (model.affinity_ != 0).multiply(exact.affinity_ != 0).sum()
     assert shared >= 0.9 * (exact.affinity_ != 0).sum()
-
-
-@holds_for(
-    {"Scaling.transform": {"X": ROWS}, "Scaling.inverse_transform": {"X": ROWS}},
-    data(weights=False, scales=False),
-    SEED,
-)
-def scaling_there_and_back_changes_nothing(ask, rows, seed):
-    rng = np.random.default_rng(seed)
-    n_features = rows.dense.shape[1]
-    scaling = Scaling(rng.normal(size=n_features), rng.uniform(0.1, 10, size=n_features))
-    scaled = as_dense(ask("Scaling.transform", rows, scaling))
-    back = ask("Scaling.inverse_transform", rows, scaling, X=scaled)
-    size = np.abs(rows.dense).max() + np.abs(scaling.mean).max()
-    np.testing.assert_allclose(back, rows.dense, rtol=0, atol=10 * rows.eps * size)

@@ -86,6 +86,7 @@ def _modeclust(
     epilog=_examples(
         "modeclust fit iris -k 3",
         "modeclust fit flowers.csv -k 3 --label-column species --standardize -o flowers.modes",
+        "modeclust fit customers.csv -k auto",
         "modeclust fit images.npy -k 10 --image 28x28 --bandwidth 2.5 --json",
         "modeclust fit moons -k 2 --method laplacian",
         "modeclust fit large.npy -k 100 --checkpoint large.checkpoint",

@@ -1,10 +1,11 @@
-"""What `fit` and `explore` do: read the data, scale it, cluster it and describe the clusters."""
+"""What `fit` and `explore` do: read the data, prepare it, cluster it and describe the clusters."""
 
 import csv
 import math
 import warnings
 from collections import Counter
 from contextlib import nullcontext
+from copy import copy
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -21,15 +22,21 @@ from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table, read_table
 from modeclust.cluster_suggestion import ClusterSuggestion
-from modeclust.data.reading import is_sparse
+from modeclust.data.dask.chunks import map_rows
+from modeclust.data.reading import is_dask, is_sparse, working_dtype
 from modeclust.datasets import load_dataset
-from modeclust.estimators.scaling import Scaling
 from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
+from modeclust.preparation.kinds import KINDS
+from modeclust.preparation.table import TablePreparation, scale_ratio
 from modeclust.solvers.redundancy import SIGNIFICANT, Redundant, redundant_pairs
 
 MAX_VALUES_TO_COMPARE = 2**20
 MAX_SCALE_RATIO = 100
+OTHERWISE = (
+    "to do otherwise: --exclude NAMES, --columns NAMES, --kinds NAME=KIND; --raw takes columns as "
+    "they are"
+)
 
 
 class Fit(NamedTuple):
@@ -37,20 +44,29 @@ class Fit(NamedTuple):
 
     model: Model
     table: Table
-    scaling: Scaling | None
+    # What was done to the columns, if anything: a TablePreparation or a StandardScaler.
+    preparation: Any
     warnings: list[str]
     # Most common class of each cluster and its share of the rows, if there is a label column.
     common_classes: "list[tuple[str | None, float | None]] | None"
-    original: Any  # the features in the units of the data
+    original: Any  # the features in the units of the data; None if a frame was prepared
 
-    def to_original(self, centers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return modes in the units of the data."""
-        return centers if self.scaling is None else self.scaling.inverse_transform(centers)
+    def to_original(self, centers: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Return modes as columns in the units of the data; text is left out."""
+        if isinstance(self.preparation, TablePreparation):
+            table: dict[str, npt.NDArray[Any]]
+            table = self.preparation.inverse_transform(centers, "dict")
+            return table
+        if self.preparation is not None:
+            centers = self.preparation.inverse_transform(centers)
+        return dict(zip(self.table.columns, centers.T, strict=True))
 
 
 def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
     """Read the data and cluster it."""
     model, image_shape = make_model(options), parse_image(options.image)
+    kinds = parse_kinds(options.kinds)
+    as_frame = not options.raw and image_shape is None
     reading = ReadOptions(
         parse_columns(options.columns),
         options.label_column,
@@ -59,7 +75,8 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         exclude=parse_columns(options.exclude, "--exclude") or (),
         stream=options.stream,
         can_stream=options.method == Method.kmodes,
-        csv_format=CsvFormat(options.header, options.separator, options.decimal_comma),
+        csv_format=CsvFormat(options.header, options.separator, options.decimal_comma, as_frame),
+        as_frame=as_frame,
     )
     table = read_data(options.data, reading)
     if image_shape is not None:
@@ -69,13 +86,8 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
             f"--image {shape[0]}x{shape[1]} needs {math.prod(shape)} columns, got "
             f"{len(table.columns)}."
         )
-    if not options.standardize and (hint := compare_scales(table)):
-        tell("note", hint)
-        table = table._replace(notices=(*table.notices, hint))
-    scaling = fit_scaling(table.X, table.weight) if options.standardize else None
     original = table.X
-    if scaling is not None:
-        table = table._replace(X=scaling.transform(table.X))
+    table, preparation = prepare(table, kinds, standardize=options.standardize)
     with warnings.catch_warnings(record=True) as caught, _limit_dask_threads(options.jobs):
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", UnsureClusterCountWarning)  # the results say so
@@ -88,10 +100,63 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else most_common_classes(model, table.labels)
     messages = dict.fromkeys(use_option_names(str(warning.message)) for warning in caught)
-    return Fit(model, table, scaling, list(messages), classes, original)
+    return Fit(model, table, preparation, list(messages), classes, original)
 
 
-def fit_scaling(X: Any, weight: Any) -> Scaling:
+def prepare(
+    table: Table, kinds: dict[str, str] | None = None, *, standardize: bool = False
+) -> tuple[Table, Any]:
+    """Return the table with rows to cluster, and what was done to them, which is told."""
+    if table.X is None:
+        return _prepare_frame(table, kinds, "standard" if standardize else "auto")
+    if kinds:
+        raise ValueError(
+            "--kinds applies only to tables that are prepared, got rows of numbers (an array, "
+            "--raw, --image or --stream); remove the option."
+        )
+    if not standardize:
+        hint = compare_scales(table)
+        return (table if hint is None else _noted(table, [hint])), None
+    scaler = fit_scaling(table.X, table.weight)
+    table = table._replace(X=scale_rows(table.X, scaler))
+    if table.is_named:
+        scaler.feature_names_in_ = np.array(table.columns, dtype=object)
+    return table, scaler
+
+
+def scale_rows(X: Any, scaler: StandardScaler) -> Any:
+    """Return scaled rows, which are a Dask array if `X` is one."""
+    scaler = copy(scaler)
+    vars(scaler).pop("feature_names_in_", None)  # the rows have no names
+    if not is_dask(X):
+        return scaler.transform(X)
+    return map_rows(X, scaler.transform, working_dtype(X.dtype), X.shape[1])
+
+
+def _prepare_frame(table: Table, kinds: dict[str, str] | None, scale: str) -> tuple[Table, Any]:
+    preparation = TablePreparation(kinds, scale=scale)
+    frame = table.frame.select(table.columns)
+    try:
+        X = preparation.fit(frame, sample_weight=table.weight).transform(frame)
+    except ValueError as error:
+        message = str(error).replace("kinds={'name': 'number'}", "--kinds name=number")
+        if message.startswith("X "):
+            message = f"{table.title!r}{message[1:]}"
+        raise ValueError(message) from None
+    if preparation.is_identity:
+        return table._replace(X=X), None
+    lines = [*preparation.describe(), OTHERWISE]
+    table = table._replace(X=X, columns=preparation.get_feature_names_out().tolist())
+    return _noted(table, lines), preparation
+
+
+def _noted(table: Table, lines: list[str]) -> Table:
+    for line in lines:
+        tell("note", line)
+    return table._replace(notices=(*table.notices, *lines))
+
+
+def fit_scaling(X: Any, weight: Any) -> StandardScaler:
     """Return the scaling to zero mean and unit variance; constant columns are not scaled."""
     scaler = StandardScaler(with_mean=not is_sparse(X))
     for rows, row_weight in iterate_blocks(X, weight):
@@ -99,32 +164,26 @@ def fit_scaling(X: Any, weight: Any) -> Scaling:
             scaler.partial_fit(rows, sample_weight=row_weight)
     if not hasattr(scaler, "scale_"):  # the same message as `KModes.fit`
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return Scaling(None if is_sparse(X) else scaler.mean_, scaler.scale_)
+    return scaler
 
 
 def compare_scales(table: Table) -> str | None:
     """Return a hint if one column varies far more than the others, judged by the first rows.
 
-    The lower quartile of the standard deviations is compared with the highest, because a few
-    columns may vary little, such as pixels at the edge of images. Sparse rows, such as word
-    counts, are not compared.
+    Sparse rows, such as word counts, are not compared.
     """
     if is_sparse(table.X) or table.image_shape is not None:
         return None
     rows = table.X[: max(2, MAX_VALUES_TO_COMPARE // len(table.columns))]
     with np.errstate(over="ignore", invalid="ignore"):
         spread = np.asarray(rows).astype(np.float64).std(axis=0)
-    varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
-    if len(varying) < 2:
-        return None
-    order = varying[np.argsort(spread[varying])]
-    low, high = order[(len(order) - 1) // 4], order[-1]
-    if spread[high] <= MAX_SCALE_RATIO * spread[low]:
+    found = scale_ratio(spread)
+    if found is None or found.ratio <= MAX_SCALE_RATIO:
         return None
     return (
-        f"columns differ in scale: {table.columns[high]!r} varies "
-        f"{spread[high] / spread[low]:,.0f} times as much as {table.columns[low]!r} and dominates "
-        "the distances; consider --standardize"
+        f"columns differ in scale: {table.columns[found.high]!r} varies {found.ratio:,.0f} times "
+        f"as much as {table.columns[found.low]!r} and dominates the distances; consider "
+        "--standardize"
     )
 
 
@@ -146,6 +205,19 @@ def parse_columns(text: str | None, option: str = "--columns") -> list[str] | No
     if not names:
         raise ValueError(f"{option} must name at least one column, got {text!r}.")
     return names
+
+
+def parse_kinds(text: str | None) -> dict[str, str] | None:
+    """Return the kinds of columns, by name, in a list such as zip=category,note=text."""
+    if text is None:
+        return None
+    pairs = [item.rpartition("=") for item in parse_columns(text, "--kinds") or ()]
+    if wrong := [kind for name, _, kind in pairs if not name or kind not in KINDS]:
+        raise ValueError(
+            f"--kinds must have items NAME=KIND, with a KIND of {', '.join(KINDS)}, got "
+            f"{wrong[0]!r} in {text!r}."
+        )
+    return {name.strip(): kind for name, _, kind in pairs}
 
 
 def read_data(data: str, options: ReadOptions) -> Table:
@@ -207,13 +279,30 @@ def describe_fit(fit: Fit) -> dict[str, Any]:
         "objective": model.objective_,
         "inertia": model.inertia_,
         "n_iter": model.n_iter_,
-        "standardized": fit.scaling is not None,
+        "standardized": isinstance(fit.preparation, StandardScaler),
+        "preparation": describe_preparation(fit.preparation),
         "clusters": clusters,
         "redundant": None if redundant is None else [list(pair) for pair in redundant.pairs],
         "too_wide_for_redundancy": redundant is not None and redundant.is_too_wide,
         "notices": list(table.notices),
         "warnings": fit.warnings,
     }
+
+
+def describe_preparation(preparation: Any) -> list[dict[str, Any]] | None:
+    """Return what was done to each column of a table; None if it was not prepared."""
+    if not isinstance(preparation, TablePreparation):
+        return None
+    return [
+        {
+            "column": column.name,
+            "kind": column.kind,
+            "left_out": getattr(column, "reason", None),
+            "missing": getattr(column, "missing", None),
+            "features": len(column.features),
+        }
+        for column in preparation.columns_
+    ]
 
 
 def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] | None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.fit import Fit
+from modeclust.cli.fit import OTHERWISE, Fit, describe_preparation
 from modeclust.cli.readers.files import listed
 from modeclust.cli.report_page import page_of
 from modeclust.cli.writers import WRITERS, write_columns, write_labels
@@ -19,10 +20,10 @@ from modeclust.io.atomic import unused_name
 from modeclust.io.model_file import is_document
 from modeclust.path import unused_column
 
-MODEL = "model.npz"
+MODEL, COLUMNS = "model.npz", "columns.csv"
 MAX_PATH_VALUES = 5_000_000  # larger paths are written without the modes
 LABELS = {f"labels{ending}" for ending in WRITERS}
-FILES = {MODEL, "modes.csv", "path.csv", "report.html", "report.json", *LABELS}
+FILES = {MODEL, COLUMNS, "modes.csv", "path.csv", "report.html", "report.json", *LABELS}
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
@@ -127,27 +128,32 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     classes = None if fit.common_classes is None else [name for name, _ in fit.common_classes]
     # What `predict` and `info` read besides the model.
     notes = {"data": table.title, "columns": table.columns, "classes": classes}
-    write_model(folder / MODEL, to_save(fit), notes)
+    write_model(folder / MODEL, to_save(fit), notes, fit.preparation)
     write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
-    modes = fit.to_original(model.modes_)
     columns: dict[str, Any] = {
-        "cluster": np.arange(len(modes)),
+        "cluster": np.arange(len(model.modes_)),
         "count": model.counts_,
         "rows_averaged": model.rows_averaged_,
     }
-    for name, values in zip(table.columns, modes.T, strict=True):
-        columns[unused_column(name, columns)] = values
-    write_columns(folder / "modes.csv", columns)
-    path = model.path_
-    if path.centers.size <= MAX_PATH_VALUES:
-        path = replace(path, centers=fit.to_original(path.centers), feature_names=table.columns)
-    else:  # only sizes and objectives; the model has the modes
-        path = replace(path, centers=path.centers[..., :0], feature_names=[])
-    write_columns(folder / "path.csv", path.to_frame("dict"))
+    _write_modes(folder / "modes.csv", columns, fit, model.modes_)
+    centers: Any = model.path_.centers.reshape(-1, model.n_features_in_)
+    steps = list(model.path_.to_frame("dict").items())[: -centers.shape[1]]
+    centers = centers if centers.size <= MAX_PATH_VALUES else None  # the model has the modes
+    _write_modes(folder / "path.csv", dict(steps), fit, centers)
+    if (prepared := describe_preparation(fit.preparation)) is not None:
+        columns = {name: [row[name] for row in prepared] for name in prepared[0]}
+        write_columns(folder / COLUMNS, columns)
     page = report(fit)
     for name in ("report.html", "report.json"):
         page.save(folder / name)
     return sorted(path.name for path in folder.iterdir())
+
+
+def _write_modes(path: Path, columns: dict[str, Any], fit: Fit, modes: Any) -> None:
+    """Write columns and those of the modes, in the units of the data; modes may be None."""
+    for name, values in ({} if modes is None else fit.to_original(modes)).items():
+        columns[unused_column(name, columns)] = values
+    write_columns(path, columns)
 
 
 def labels_name(ending: str) -> str:
@@ -158,25 +164,26 @@ def labels_name(ending: str) -> str:
 def report(fit: Fit) -> Any:
     """Return the report of a fit, with all columns of the data in their units."""
     table = fit.table
-    remarks = [*table.notices, *fit.warnings]
-    if fit.scaling is not None:
+    remarks = [notice for notice in (*table.notices, *fit.warnings) if notice != OTHERWISE]
+    if isinstance(fit.preparation, StandardScaler):
         remarks.append("The clusters were found in columns that were scaled to unit variance.")
     return page_of(
         fit.model,
         table.X,
         table,
         fit.original,
+        preparation=fit.preparation,
         image_shape=table.image_shape,
         notes=remarks,
     )
 
 
 def to_save(fit: Fit) -> Any:
-    """Return the model with the column names and the scaling, which it was not fitted with."""
+    """Return the model with the column names, which it was not fitted with."""
     model, table = copy(fit.model), fit.table
     if table.is_named:
-        model.feature_names_in_ = np.array(table.columns, dtype=object)
-        model.path_ = replace(model.path_, feature_names=model.feature_names_in_)
-    if fit.scaling is not None:
-        model.scaling_ = fit.scaling
+        names: Any = np.array(table.columns, dtype=object)
+        model.path_ = replace(model.path_, feature_names=names)
+        if fit.preparation is None:  # else the rows come from that, without names
+            model.feature_names_in_ = names
     return model

@@ -183,11 +183,30 @@ class FitOptions(NamedTuple):
         str | None, column_option(metavar="NAME", help="Column of sample weights.")
     ] = None
     id_column: IdColumn = None
+    kinds: Annotated[
+        str | None,
+        column_option(
+            metavar="NAME=KIND",
+            show_default="judged by the values",
+            help="What columns of a table are: number, category, date or text, e.g. "
+            "zip=category,note=text.",
+        ),
+    ] = None
+    raw: Annotated[
+        bool,
+        column_option(
+            "--raw",
+            help="Take the columns of a table as they are, which must be numbers, none missing. "
+            "Otherwise ids are left out, and categories, dates, text and missing values become "
+            "numbers of one scale.",
+        ),
+    ] = False
     standardize: Annotated[
         bool,
         clustering_option(
             "--standardize",
-            help="Scale columns to zero mean and unit variance. Sparse data is not centered.",
+            help="Scale columns to zero mean and unit variance, also if they have one scale. "
+            "Sparse data is not centered.",
         ),
     ] = False
     stream: Stream = None

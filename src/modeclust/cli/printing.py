@@ -31,6 +31,7 @@ OPTION_NAMES = [
         (r"\bn_jobs\b", "--jobs"),
         (r"\brandom_state\b", "--seed"),
         (r"`?\bsample_weight\b`?|\bSample weights\b", "--weight-column"),
+        (r"\bkinds names\b", "--kinds names"),
         # Without "=", these are plain words.
         (r"\b(bandwidth|kernel|metric|adaptive|checkpoint|smoothing|solver)=", r"--\1="),
         (r"\brows of X(, n_samples=)?", lambda match: "rows, " if match[1] else "rows"),
@@ -171,6 +172,9 @@ def print_info(info: dict[str, Any]) -> None:
     if info["scales"]:
         means = "" if info["means"] is None else f"means {_format_values(info['means'])}; "
         say(f"standardized: {means}standard deviations {_format_values(info['scales'])}")
+    if info["preparation"]:
+        names = [f"{r['column']} ({r['kind'] or r['left_out']})" for r in info["preparation"]]
+        say(f"prepared: {_format_values(names)}")
     own = info["mode_bandwidths"]
     labels = "labels " if own and info["parameters"].get("bandwidth") == "auto" else ""
     modes = f"; modes {_format_values(own)}" if labels else ""

@@ -10,14 +10,14 @@ import numpy as np
 
 from modeclust.cli.fit import parse_image, read_data
 from modeclust.cli.options import BUILT_IN, check_name
-from modeclust.cli.readers.columns import is_numeric
+from modeclust.cli.readers.columns import FrameColumns, is_numeric
 from modeclust.cli.readers.csv_files import DETECT, CsvFormat
 from modeclust.cli.readers.files import TableError, listed
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.parquet_files import ParquetScan
 from modeclust.cli.readers.table import open_file
 from modeclust.cli.report_page import page_of
-from modeclust.cli.saved_model import columns_of, open_model
+from modeclust.cli.saved_model import open_model, options_for, read_rows
 from modeclust.io.atomic import StrPath
 from modeclust.io.model_file import is_document
 
@@ -41,9 +41,14 @@ class ReportOptions(NamedTuple):
 def make_page(options: ReportOptions) -> Any:
     """Return the report of a model or of labels."""
     is_model = options.model.is_dir() or is_document(options.model)
-    shared = ReadOptions(id_column=options.id_column, csv_format=options.csv_format, stream=False)
+    reading = ReadOptions(id_column=options.id_column, csv_format=options.csv_format, stream=False)
     image_shape = parse_image(options.image)
-    frame = read_frame(options.data, options.csv_format)
+    saved = open_model(options.model) if is_model else None
+    if saved is not None:
+        if options.columns is not None:
+            raise ValueError("--columns applies to labels only: a model knows its columns.")
+        reading = options_for(saved, reading)
+    frame = read_frame(options.data, reading.csv_format)
     if options.text_column is not None:
         known = [] if frame is None else frame.columns
         if options.text_column not in known:
@@ -51,28 +56,21 @@ def make_page(options: ReportOptions) -> Any:
             raise TableError(
                 f"{options.data!r} has no column {options.text_column!r} for --text-column; {has}."
             )
-    if is_model:
-        if options.columns is not None:
-            raise ValueError("--columns applies to labels only: a model knows its columns.")
-        saved = open_model(options.model)
-        table = read_data(options.data, replace(shared, columns=columns_of(saved)))
-        clustering, X = saved.model, table.X
-        if hasattr(clustering, "scaling_"):
-            X = clustering.scaling_.transform(X)
-        if hasattr(clustering, "feature_names_in_"):
-            del clustering.feature_names_in_  # X has no names
+    if saved is not None:
+        clustering, table, X = read_rows(saved, options.data, reading)
     else:
         clustering = read_labels(options.model)
         columns = options.columns
         if columns is None and frame is not None:
             columns = numeric_columns(frame, options.id_column)
-        table = read_data(options.data, replace(shared, columns=columns))
+        table = read_data(options.data, replace(reading, columns=columns))
         X = table.X
     return page_of(
         clustering,
         X,
-        table._replace(frame=frame),
+        table if frame is None else table._replace(frame=frame),
         table.X,
+        preparation=None if saved is None else saved.preparation,
         texts=options.text_column,
         image_shape=table.image_shape if image_shape is None else image_shape,
         stability=options.stability,
@@ -107,7 +105,7 @@ def read_frame(data: str, csv_format: CsvFormat) -> Any:
     source: Any = open_file(Path(data), csv_format)
     if isinstance(source, ParquetScan):
         source = source.load(source.names)
-    return getattr(source, "frame", None)
+    return source.with_decimal_commas() if isinstance(source, FrameColumns) else None
 
 
 def numeric_columns(frame: Any, id_column: str | None) -> list[str]:

@@ -3,19 +3,28 @@
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
 from modeclust.cli.readers.table import Table
 from modeclust.data.reading import is_dask
+from modeclust.preparation.table import TablePreparation
 
 
-def page_of(clustering: Any, X: Any, table: Table, original: Any, **options: Any) -> Any:
+def page_of(
+    clustering: Any, X: Any, table: Table, original: Any, *, preparation: Any = None, **options: Any
+) -> Any:
     """Return the report of the rows `X`, with all columns of the file that they come from.
 
-    `original` are the features in the units of the file.
+    `original` are the features in the units of the file. A prepared table has them in its frame.
     """
     from modeclust.reporting.report import report
 
-    if is_dask(original) or table.frame is None:
+    if isinstance(preparation, TablePreparation):
+        clustering, X, data = make_pipeline(preparation, clustering), None, table.frame
+        options["feature_names"] = preparation.get_feature_names_out().tolist()
+    elif original is None:
+        data, options["feature_names"] = table.frame, table.columns
+    elif is_dask(original) or table.frame is None:
         data = original
         is_named = table.columns != [f"x{j}" for j in range(len(table.columns))]
         options["feature_names"] = table.columns if is_named else None

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.fit import read_data
+from modeclust.cli.fit import describe_preparation, read_data, scale_rows
 from modeclust.cli.folder import MODEL
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.options import ReadOptions
+from modeclust.cli.readers.table import Table
 from modeclust.cli.writers import write_labels
 from modeclust.data.reading import is_dask
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.saving import Saved, read_model, unusable_model
+from modeclust.preparation.table import TablePreparation
 
 
 def open_model(path: Path) -> Saved:
@@ -58,11 +61,7 @@ def predict_labels(
             f"--outliers needs a KModes, got a {type(saved.model).__name__}, which has no outlier "
             "scores; leave the option out."
         )
-    table = read_data(data, replace(options, columns=columns_of(saved)))
-    model = copy(saved.model)
-    X = model.scaling_.transform(table.X) if hasattr(model, "scaling_") else table.X
-    if hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_  # the columns were selected by name, and X has no names
+    model, table, X = read_rows(saved, data, options_for(saved, options))
     others = {name: _of_rows(model, method, X) for name, method in methods.items()}
     labels = _of_rows(model, "predict", X)
     return write_labels(output, labels, len(model.cluster_centers_), table.ids, others)
@@ -75,19 +74,55 @@ def _of_rows(model: Any, method: str, X: Any) -> Any:
     return getattr(model, method)(X)
 
 
+def options_for(saved: Saved, options: ReadOptions) -> ReadOptions:
+    """Return how to read rows for a model: the columns that it was fitted on."""
+    as_frame = isinstance(saved.preparation, TablePreparation)
+    if as_frame and options.stream:
+        raise ValueError(
+            "--stream does not apply to a model of a prepared table, which reads new rows into "
+            "memory; remove it."
+        )
+    return replace(
+        options,
+        columns=columns_of(saved),
+        stream=False if as_frame else options.stream,
+        csv_format=options.csv_format._replace(find_separator=as_frame),
+        as_frame=as_frame,
+    )
+
+
+def read_rows(saved: Saved, data: str, options: ReadOptions) -> tuple[Any, Table, Any]:
+    """Return the model, a table that it applies to, and its rows as the model takes them."""
+    model, table = copy(saved.model), read_data(data, options)
+    if hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_  # the columns were selected by name, and X has no names
+    if saved.preparation is None:
+        return model, table, table.X
+    if not isinstance(saved.preparation, TablePreparation):
+        return model, table, scale_rows(table.X, saved.preparation)
+    if table.X is not None:  # an array
+        import polars as pl
+
+        table = table._replace(X=None, frame=pl.DataFrame(table.X, schema=table.columns))
+    return model, table, saved.preparation.transform(table.frame)
+
+
 def columns_of(saved: Saved) -> list[str] | None:
-    """Return the names of the columns that a model was fitted on, if they are known."""
+    """Return the names of the columns that a model needs, if they are known."""
+    if isinstance(saved.preparation, TablePreparation):
+        return saved.preparation.used_
     names = saved.notes.get("columns")
-    if names is None and hasattr(saved.model, "feature_names_in_"):
-        names = saved.model.feature_names_in_.tolist()
+    first = saved.model if saved.preparation is None else saved.preparation
+    if names is None and hasattr(first, "feature_names_in_"):
+        names = first.feature_names_in_.tolist()
     return names
 
 
 def describe_model(saved: Saved) -> dict[str, Any]:
     """Return the contents of a model as values that JSON can hold."""
     model = saved.model
-    scaling = getattr(model, "scaling_", None)
-    means = None if scaling is None or scaling.mean is None else scaling.mean.tolist()
+    scaler = saved.preparation if isinstance(saved.preparation, StandardScaler) else None
+    means = None if scaler is None or scaler.mean_ is None else scaler.mean_.tolist()
     return {
         "class": type(model).__name__,
         "version": saved.version,
@@ -102,7 +137,8 @@ def describe_model(saved: Saved) -> dict[str, Any]:
         "mode_bandwidths": _as_list(model, "mode_bandwidths_"),
         "rows_averaged": _as_list(model, "rows_averaged_"),
         "means": means,
-        "scales": None if scaling is None else scaling.scale.tolist(),
+        "scales": None if scaler is None else scaler.scale_.tolist(),
+        "preparation": describe_preparation(saved.preparation),
         "parameters": {name: _to_json(value) for name, value in model.get_params().items()},
     }
 

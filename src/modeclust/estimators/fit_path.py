@@ -298,8 +298,6 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
 
     def _store(self, attributes: dict[str, Any]) -> None:
         """Set the attributes of the fitted estimator."""
-        if hasattr(self, "scaling_"):
-            del self.scaling_  # of the rows of an earlier fit
         for name, value in attributes.items():
             setattr(self, name, value)
 

@@ -40,7 +40,6 @@ from modeclust.estimators.redundancy import RedundancyMixin
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_elsewhere
 from modeclust.estimators.saving import SavingMixin, check_count, check_modes, check_path
-from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.stability import StabilityMixin
 from modeclust.kernels import KERNELS
 from modeclust.path import Path
@@ -209,9 +208,6 @@ class KModes(
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
-    scaling_ : Scaling
-        The scaling of the rows that the model takes. Only in a model that ``modeclust fit
-        --standardize`` wrote, until it is fitted again.
 
     See Also
     --------
@@ -248,7 +244,6 @@ class KModes(
     _saved_types = (
         Path,
         SufficientStatistics,
-        Scaling,
         ClusterSuggestion,
         Confidence,
         Typical,

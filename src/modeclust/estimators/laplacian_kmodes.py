@@ -37,7 +37,6 @@ from modeclust.estimators.problem import Problem, Record
 from modeclust.estimators.reporting import ReportMixin
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin, check_count, check_modes, check_path, is_square
-from modeclust.estimators.scaling import Scaling
 from modeclust.estimators.soft_assignments import (
     Neighborhood,
     bound_assignments,
@@ -202,8 +201,6 @@ class LaplacianKModes(
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if all are strings.
-    scaling_ : Scaling
-        The scaling of the rows that the model takes, as in `KModes`.
 
     See Also
     --------
@@ -246,7 +243,7 @@ class LaplacianKModes(
     objective_history_: Doubles
     affinity_: sparse.csr_array
     _neighborhood: Neighborhood
-    _saved_types = (Path, Neighborhood, Scaling, ClusterSuggestion)
+    _saved_types = (Path, Neighborhood, ClusterSuggestion)
     _required_attributes = (
         "path_",
         "smoothing_",

@@ -7,18 +7,20 @@ from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
 from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
 from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_dask, is_sparse
-from modeclust.estimators.scaling import Scaling
-from modeclust.exceptions import ModelFileError, ScaledModelWarning, _warn_user
+from modeclust.exceptions import ModelFileError
 from modeclust.io.atomic import StrPath, in_a_line
 from modeclust.io.model_file import Document, is_array, read_document, write_document
 from modeclust.path import Path
+from modeclust.preparation.saving import SAVED_TYPES, SavedScaler, SavedTable, to_saved
 
+PREPARATION = "preparation"  # the name of the note that has it
 # The estimators that can be saved, and their modules.
 MODULES = {"KModes": "kmodes", "LaplacianKModes": "laplacian_kmodes", "MeanShift": "mean_shift"}
 
@@ -89,10 +91,6 @@ class SavingMixin:
             names = model.feature_names_in_
             is_right = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
             yield "feature_names_in_", is_right, f"{width} names"
-        if hasattr(model, "scaling_"):
-            scaling = model.scaling_
-            is_right = isinstance(scaling, Scaling) and len(scaling.scale) == width
-            yield "scaling_", is_right, f"means and scales > 0 of {width} features"
         if OUTPUT_CONFIG in vars(model):
             yield OUTPUT_CONFIG, isinstance(vars(model)[OUTPUT_CONFIG], dict), "a dict"
 
@@ -103,10 +101,63 @@ class Saved(NamedTuple):
     model: Any
     notes: dict[str, Any]
     version: str  # of the modeclust that wrote it
+    preparation: Any = None  # a fitted TablePreparation or StandardScaler, if there is one
+
+    @property
+    def estimator(self) -> Any:
+        """The model, in a pipeline if there is a preparation."""
+        if self.preparation is None:
+            return self.model
+        return make_pipeline(self.preparation, self.model)
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, alone or in a pipeline with the preparation of its rows.
+
+    Parameters
+    ----------
+    model : KModes, LaplacianKModes, MeanShift or Pipeline
+        The fitted model, which is written as by its method `save`. A scikit-learn pipeline has a
+        `TablePreparation` or a `StandardScaler` before the model.
+    path : str or path-like
+        The file to write. The usual extension is ``.npz``; none is added.
+
+    Raises
+    ------
+    NotFittedError
+        The model is not fitted.
+    TypeError
+        The model or a step of the pipeline is of a type that cannot be saved.
+
+    See Also
+    --------
+    load : Reads the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import modeclust
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X = load_wine().data
+    >>> model = make_pipeline(modeclust.TablePreparation(), modeclust.KModes(3, random_state=0))
+    >>> labels = model.fit_predict(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     modeclust.save(model, Path(folder) / "wine.npz")
+    ...     same = modeclust.load(Path(folder) / "wine.npz")
+    >>> (same.predict(X) == labels).all()
+    np.True_
+    """
+    if not isinstance(model, Pipeline):
+        write_model(path, model)
+        return
+    before = model[:-1] if len(model) > 2 else model[0] if len(model) > 1 else None
+    write_model(path, model[-1], preparation=before)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that was written by its method `save`.
+    """Read a model that was written by `modeclust.save` or its method `save`.
 
     Parameters
     ----------
@@ -115,8 +166,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    KModes, LaplacianKModes or MeanShift
-        The model. It gives the same predictions as the one that was saved.
+    KModes, LaplacianKModes, MeanShift or Pipeline
+        The model. It gives the same predictions as the one that was saved. If the rows are to be
+        prepared before, it is a scikit-learn pipeline of the preparation and the model,
+        ``pipeline[-1]``.
 
     Raises
     ------
@@ -124,11 +177,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         The file is not a model, is damaged, has parts that do not belong together, or was written
         by a newer version (a newer third number does not matter).
 
-    Warns
-    -----
-    ScaledModelWarning
-        The model was fitted by ``modeclust fit --standardize`` and takes scaled rows: pass
-        ``model.scaling_.transform(X)`` to it.
+    See Also
+    --------
+    save : Writes the file.
 
     Examples
     --------
@@ -144,19 +195,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> np.array_equal(same.predict(X), model.labels_)
     True
     """
-    model = read_model(path).model
-    if hasattr(model, "scaling_"):
-        _warn_user(
-            f"{os.fspath(path)!r} holds a model of standardized columns, which takes rows that are "
-            "scaled in the same way: pass model.scaling_.transform(X) to it, or let `modeclust "
-            "predict` do so.",
-            ScaledModelWarning,
-        )
-    return model
+    return read_model(path).estimator
 
 
-def write_model(path: StrPath, model: Any, notes: dict[str, Any] | None = None) -> None:
-    """Write a fitted model, with notes that `read_model` returns."""
+def write_model(
+    path: StrPath, model: Any, notes: dict[str, Any] | None = None, preparation: Any = None
+) -> None:
+    """Write a fitted model, with notes and the preparation of rows that `read_model` returns."""
     check_is_fitted(model)
     name = type(model).__name__
     if name not in MODULES or estimator_class(name) is not type(model):
@@ -164,14 +209,17 @@ def write_model(path: StrPath, model: Any, notes: dict[str, Any] | None = None) 
             f"model must be one of {', '.join(MODULES)} to be saved, got a {name}, which `load` "
             "does not know."
         )
-    document = Document(__version__, name, model._state(), notes or {})
-    write_document(path, document, model._saved_types)
+    notes = dict(notes or {})
+    if preparation is not None:
+        notes[PREPARATION] = to_saved(preparation)
+    document = Document(__version__, name, model._state(), notes)
+    write_document(path, document, (*model._saved_types, *SAVED_TYPES))
 
 
 def read_model(path: StrPath) -> Saved:
     """Read a model with its notes."""
     classes = {name: estimator_class(name) for name in MODULES}
-    types = {name: cls._saved_types for name, cls in classes.items()}
+    types = {name: (*cls._saved_types, *SAVED_TYPES) for name, cls in classes.items()}
     document = read_document(path, __version__, types)
     model = classes[document.class_name]()  # for parameters that the file lacks
     try:
@@ -180,9 +228,23 @@ def read_model(path: StrPath) -> Saved:
         _check_values(model)
         if not isinstance(document.notes, dict):
             raise ValueError(f"notes must be a dict, got {_describe(document.notes)}")
+        preparation = _restored(document.notes.pop(PREPARATION, None), model)
     except ValueError as error:
         raise unusable_model(path, in_a_line(error)) from None  # a message may contain an array
-    return Saved(model, document.notes, document.version)
+    return Saved(model, document.notes, document.version, preparation)
+
+
+def _restored(saved: Any, model: Any) -> Any:
+    """Return the preparation of a file, or raise an error if it does not fit the model."""
+    if saved is None:
+        return None
+    if not isinstance(saved, SavedTable | SavedScaler):
+        raise ValueError(f"the preparation must be of a known kind, got {_describe(saved)}")
+    preparation = saved.restore()
+    width = len(preparation.get_feature_names_out())
+    if width != model.n_features_in_:
+        raise ValueError(f"the preparation has {width} features, the model {model.n_features_in_}")
+    return preparation
 
 
 def unusable_model(path: StrPath, wrong: str) -> ModelFileError:

@@ -108,8 +108,9 @@ def read_checkpoint(file: StrPath) -> SavedFit:
             f"{__version__}, which may give other results; continue with that version, or remove "
             "the file to start again."
         )
-    if wrong := document.state.keys() ^ {field.name for field in fields(SavedFit)}:
-        refuse_part(file, ", ".join(sorted(wrong)))
+    names, found = {field.name for field in fields(SavedFit)}, document.state.keys()
+    if names != found:
+        refuse_part(file, ", ".join(sorted(names - found)) or "other parts")
     try:
         return SavedFit(**document.state)
     except DamagedPartError as error:

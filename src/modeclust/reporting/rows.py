@@ -13,9 +13,13 @@ from sklearn.pipeline import Pipeline
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.path import unused_column
 from modeclust.plotting.clustering import check_image_shape, check_names
+from modeclust.preparation.columns import NumberColumn
+from modeclust.preparation.table import TablePreparation
+from modeclust.preparation.values import to_texts
 from modeclust.reporting.columns import (
     Column,
     as_frame,
+    category_column,
     is_missing,
     number_column,
     read_series,
@@ -87,6 +91,8 @@ def read_rows(
     are_images = _read_images(rows, pixels, clustered, image_shape, shape[1])
     if frame is not None and not are_images:
         _read_frame(rows, frame, data)
+        if isinstance(pipeline, Pipeline) and isinstance(pipeline[0], TablePreparation):
+            rows.columns = _as_prepared(rows.columns, pipeline[0], data)
     elif frame is None and not rows.columns and not are_images:
         _read_array(rows, data, clustered, feature_names)
     _mark_clustered(rows, clustered, pipeline, feature_names)
@@ -149,6 +155,24 @@ def _read_frame(rows: Rows, frame: Any, native: Any) -> None:
     index = getattr(native, "index", None)
     if index is not None and all(isinstance(label, str) for label in index):
         rows.names = [str(label) for label in index]
+
+
+def _as_prepared(columns: list[Column], preparation: TablePreparation, data: Any) -> list[Column]:
+    """Return columns with the kinds that they were prepared as, such as amounts in text."""
+    prepared = {column.name: column for column in preparation.columns_}
+    values = preparation._read(data, reset=False)
+    found = []
+    for column in columns:
+        name, used = column.name, prepared.get(column.name)
+        if used is None or used.kind is None or column.kind in ("boolean", used.kind):
+            found.append(column)
+        elif isinstance(used, NumberColumn):
+            found.append(Column(name, used.kind, used.read(values[name])))
+        elif used.kind == "category":
+            found.append(category_column(name, to_texts(values[name]).tolist()))
+        else:
+            found.append(text_column(name, to_texts(values[name])))
+    return found
 
 
 def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any) -> None:
@@ -239,6 +263,8 @@ def _clustered_names(
     names = {column.name for column in rows.columns}
     if isinstance(pipeline, Pipeline):
         first = pipeline[0]
+        if isinstance(first, TablePreparation):
+            return set(first.used_)
         return _transformed_names(first) if isinstance(first, ColumnTransformer) else names
     known = getattr(clustered.model, "feature_names_in_", feature_names)
     if known is not None:

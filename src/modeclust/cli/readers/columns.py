@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,8 @@ from scipy import sparse
 from modeclust.cli.readers.files import TableError, quoted
 from modeclust.data.machine import exceeds_share
 from modeclust.data.reading import is_dask, is_sparse
+from modeclust.preparation.values import MISSING_VALUES
 
-MISSING_VALUES = ("", "?", "na", "n/a", "nan", "none", "null")
 MAX_COLUMNS = 2**24  # every column has a name in memory
 CHUNK_BYTES = 2**26
 
@@ -42,6 +43,17 @@ class FrameColumns:
         dtype = pl.Float32 if dtypes == {pl.Float32} else pl.Float64
         frame = pl.DataFrame([column.cast(dtype) for column in columns])
         return np.array(frame.to_numpy(), order="C")
+
+    def with_decimal_commas(self) -> Any:
+        """Return the frame; text that is numbers with decimal commas is read, if asked for."""
+        import polars as pl
+
+        frame = self.frame
+        for name in frame.columns if self.decimal_comma else ():
+            if frame[name].dtype == pl.String:
+                with suppress(TableError):
+                    frame = frame.with_columns(_to_numbers(frame[name], "", decimal_comma=True))
+        return frame
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a numeric column unchanged and any other as text, with None for missing values."""

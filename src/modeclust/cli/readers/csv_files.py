@@ -15,6 +15,7 @@ from modeclust.cli.readers.columns import FrameColumns
 from modeclust.cli.readers.files import TableError, ending_of, listed, read_content
 
 GZIP_SIGNATURE = b"\x1f\x8b"
+SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
 UTF16_SIGNATURES = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -24,6 +25,7 @@ class CsvFormat(NamedTuple):
     header: bool | None = None
     separator: str | None = None
     decimal_comma: bool = False
+    find_separator: bool = False  # take another separator if the first line has only that one
 
     @property
     def options(self) -> list[str]:
@@ -61,9 +63,17 @@ def read_csv(path: Path, csv_format: CsvFormat) -> FrameColumns:
     if b"\n" not in content:  # line ends of old Macintosh systems
         content = content.replace(b"\r", b"\n")
     fields = _first_record(content, separator)
-    if csv_format.separator is None:
-        _check_separator(fields, separator)
-    has_header, notices = _has_header(fields, csv_format)
+    found = _find_separator(fields, separator) if csv_format.separator is None else None
+    notices = []
+    if found is not None:
+        if not csv_format.find_separator:
+            raise TableError(
+                f"the fields seem to be separated by {SEPARATORS[found]}; {_remedy(found)}"
+            )
+        separator, fields = found, _first_record(content, found)
+        notices = [f"the fields are separated by {SEPARATORS[found]}"]
+    has_header, doubts = _has_header(fields, csv_format)
+    notices += doubts
     names, unnamed = [f"x{j}" for j in range(len(fields))], []
     if has_header:
         names = [name.strip() or f"unnamed_{j + 1}" for j, name in enumerate(fields)]
@@ -118,13 +128,15 @@ def _first_record(content: bytes, separator: str) -> list[str]:
     return fields
 
 
-def _check_separator(fields: list[str], separator: str) -> None:
-    """Raise an error if the first line is one field that contains another separator."""
-    for other, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
-        # A quoted name may contain the separator itself.
-        if len(fields) == 1 and other != separator and other in fields[0]:
-            hint = "rename the file to .tsv" if other == "\t" else f"pass --separator '{other}'"
-            raise TableError(f"the fields seem to be separated by {name}; {hint}")
+def _find_separator(fields: list[str], separator: str) -> str | None:
+    """Return another separator if the first line is one field that contains it."""
+    # A quoted name may contain the separator itself.
+    others = [other for other in SEPARATORS if other != separator and other in fields[0]]
+    return others[0] if len(fields) == 1 and others else None
+
+
+def _remedy(separator: str) -> str:
+    return "rename the file to .tsv" if separator == "\t" else f"pass --separator '{separator}'"
 
 
 def _has_header(fields: list[str], csv_format: CsvFormat) -> tuple[bool, list[str]]:

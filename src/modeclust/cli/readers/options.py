@@ -30,6 +30,7 @@ class ReadOptions:
     stream: bool | None = None
     can_stream: bool = True  # if False, data that would be streamed by default is an error
     csv_format: CsvFormat = DETECT
+    as_frame: bool = False  # do not read numbers from a frame in memory, which is prepared later
 
     def __post_init__(self) -> None:
         columns = self.columns or ()

@@ -44,7 +44,8 @@ WEIGHT_ADVICE = "weights must be numbers >= 0; choose another --weight-column."
 class Table(NamedTuple):
     """Rows of a data file.
 
-    If the file is streamed, `X`, `labels`, `weight` and the ids are Dask arrays.
+    If the file is streamed, `X`, `labels`, `weight` and the ids are Dask arrays. `X` is None if the
+    frame is to be prepared.
     """
 
     X: Any  # (N, D), dense or CSR
@@ -56,7 +57,8 @@ class Table(NamedTuple):
     title: str = ""
     notices: tuple[str, ...] = ()  # remarks on how the file was read
     is_named: bool = True  # whether the file has column names
-    frame: Any = None  # all columns that were read, without labels and weights; None for arrays
+    # All columns that were read, without labels and weights, if it is a table in memory.
+    frame: Any = None
 
 
 def read_table(
@@ -74,10 +76,13 @@ def read_table(
         note(notice)
     columns = options.choose_features(source.names, source.features, path)
     table = _load_or_stream(source, columns, path, options, note)
-    X = table.matrix(columns, FEATURE_ADVICE)
-    if X.shape[0] == 0:
+    frame: Any = table.with_decimal_commas() if isinstance(table, FrameColumns) else None
+    is_frame = options.as_frame and frame is not None
+    X: Any = None if is_frame else table.matrix(columns, FEATURE_ADVICE)
+    if (frame if X is None else X).shape[0] == 0:
         raise TableError(f"{os.fspath(path)!r} has no rows.")
-    check_finite(X, columns, path, "exclude the column with --exclude.")
+    if X is not None:
+        check_finite(X, columns, path, "exclude the column with --exclude.")
     labels = weight = ids = None
     if (name := options.label_column) is not None:
         with reading(path):
@@ -93,6 +98,8 @@ def read_table(
         with reading(path):
             ids = {name: table.column(name)}
         check_complete(ids[name], name, path, "--id-column")
+    others = {options.label_column, options.weight_column, *options.exclude}
+    unused = [name for name in source.names if name in others]
     return Table(
         X,
         columns,
@@ -102,17 +109,8 @@ def read_table(
         title=shown(Path(path).name),
         notices=tuple(table.notices),
         is_named=source.is_named,
-        frame=_other_columns(table, options),
+        frame=None if frame is None else frame.drop(unused),
     )
-
-
-def _other_columns(table: Columns | ParquetChunks, options: ReadOptions) -> Any:
-    """Return the frame of a table without the columns that were asked to be something else."""
-    frame = getattr(table, "frame", None)
-    if frame is None:
-        return None
-    unused = {options.label_column, options.weight_column, *options.exclude}
-    return frame.select([name for name in frame.columns if name not in unused])
 
 
 def open_file(path: Path, csv_format: CsvFormat) -> Columns | Scan:
@@ -165,6 +163,7 @@ def _load_or_stream(
         note(
             f"{shown(Path(path).name)} is streamed in chunks: it has {size}. By default, data that "
             f"takes more than {limit} is streamed."
+            + (" Its columns are taken as they are." if options.as_frame else "")
         )
         return source.in_chunks(names)
 

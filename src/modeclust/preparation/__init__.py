@@ -1,0 +1,1 @@
+"""Preparation of tables: columns of every kind become rows of numbers."""

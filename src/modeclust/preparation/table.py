@@ -1,0 +1,411 @@
+"""The transformer that makes rows of numbers of a table with columns of every kind."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from modeclust._sklearn import StrOptions, fit_context
+from modeclust.data.reading import Doubles, Floats
+from modeclust.data.validation import check_weights
+from modeclust.path import Backend, make_frame, unused_column
+from modeclust.preparation.columns import (
+    CategoryColumn,
+    ColumnError,
+    LeftOut,
+    NumberColumn,
+    PreparedColumn,
+    TextColumn,
+)
+from modeclust.preparation.kinds import KINDS, Guess, guess_kind
+from modeclust.preparation.values import (
+    Values,
+    are_known,
+    find_date_format,
+    find_decimal,
+    read_columns,
+    to_texts,
+)
+
+SCALES = ("auto", "robust", "standard")
+MAX_SCALE_RATIO = 10  # of columns that are of one scale
+MAX_NAMES = 8  # that a line of the description names
+OTHERWISE = "pass kinds={'name': 'number'} (or 'category', 'date', 'text') to use one otherwise"
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Make rows of numbers of a table with columns of every kind.
+
+    What each column is, is judged by its values and its name, unless `kinds` says it:
+
+    - Ids, constant columns, columns of which more than 90% is missing, and columns with too many
+      different values are left out.
+    - Numbers are cut at Tukey's outer fences (three quartile distances from the quartiles), so that
+      far outliers do not matter, and then scaled to zero mean and unit variance. Text such as
+      "1,234.50" or "$12" is read as numbers.
+    - Dates and times become numbers of days.
+    - Categories, and all columns with two values, become one feature for each value. Values that
+      are rare (below 1% or not among the 20 most common) share one feature.
+    - Free text becomes tf-idf, reduced to ten features.
+
+    Each column counts about as much as any other: two different categories are as far apart as two
+    random rows in a scaled number, and the features of a text vary together as much as one number.
+    A missing value is replaced by what changes distances least: the median of numbers, the shares
+    of categories, the mean of texts.
+
+    A table of numbers that have one scale, such as lengths in centimetres or pixels, is not
+    changed, apart from ids that are left out.
+
+    Parameters
+    ----------
+    kinds : dict of {str: {"number", "category", "date", "text"}}, default=None
+        What columns are, by name, where it should not be judged. A column that is named here is
+        used even if it looks like an id.
+    scale : {"auto", "robust", "standard", None}, default="auto"
+        How numbers and dates are scaled. "robust" cuts and scales them as above, and "standard"
+        only scales them. With None they stay as they are. "auto" is None if the table has only
+        numbers of one scale, none missing, and else "robust".
+
+    Attributes
+    ----------
+    columns_ : list of columns
+        What was done to each column of the table. Each has a `name` and a `kind`, which is None if
+        the column is left out.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns. Only if the table has names.
+
+    See Also
+    --------
+    KModes : Clusters the rows.
+
+    Notes
+    -----
+    Columns are found by name: new tables may have more columns, in another order, and need no
+    columns that were left out. Arrays have columns by position, whose names are x0, x1, ...
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from modeclust import TablePreparation
+    >>> frame = pd.DataFrame({
+    ...     "id": ["a1", "b2", "c3", "d4"],
+    ...     "income": [31_000, 42_000, None, 2_500_000],
+    ...     "plan": ["basic", "pro", "basic", "team"],
+    ... })
+    >>> preparation = TablePreparation(kinds={"plan": "category"}).fit(frame)
+    >>> preparation.describe()
+    ['left out: id (an id)', 'numbers, scaled: income (25% missing)', 'categories: plan']
+    >>> preparation.get_feature_names_out().tolist()
+    ['income', 'plan=basic', 'plan=pro', 'plan=team']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kinds": [Mapping, None],
+        "scale": [StrOptions(set(SCALES)), None],
+    }
+
+    columns_: list[LeftOut | PreparedColumn]
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
+
+    def __init__(
+        self, kinds: Mapping[str, str] | None = None, *, scale: str | None = "auto"
+    ) -> None:
+        self.kinds = kinds
+        self.scale = scale
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Judge the columns, and find how each is prepared.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_columns)
+            The table: a frame of pandas or polars, or an array.
+        y : Ignored
+            Not used, present for API consistency by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. They count for the scales of numbers and the shares of categories.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        columns = self._read(X, reset=True)
+        n_rows = len(next(iter(columns.values())))
+        if n_rows < 2:
+            raise ValueError(f"X must have at least 2 rows, got n_samples={n_rows}.")
+        weight = np.ones(n_rows)
+        if sample_weight is not None:
+            weight = check_weights(sample_weight, np.empty((n_rows, 1)))
+        given = _checked_kinds(self.kinds, columns)
+        guesses = {
+            name: _as_kind(given[name], name, values) if name in given else guess_kind(name, values)
+            for name, values in columns.items()
+        }
+        scale = "robust" if self.scale == "auto" else self.scale
+        if self.scale == "auto" and not given and _is_plain(columns, guesses):
+            guesses |= {n: Guess("number") for n, g in guesses.items() if g.reason != "an id"}
+            scale = None
+        prepared = []
+        for name, guess in guesses.items():
+            try:
+                prepared.append(_fit_column(name, columns[name], guess, weight, scale))
+            except ColumnError as error:
+                if name in given:
+                    raise ValueError(
+                        f"Column {name!r} cannot be prepared as a {guess.kind}: it has {error}."
+                    ) from None
+                prepared.append(LeftOut(name, str(error)))
+        if not any(column.features for column in prepared):
+            (reasons,) = _describe_left_out(prepared)
+            raise ValueError(f"X has no column to cluster by; {reasons}; {OTHERWISE}.")
+        self.columns_ = prepared
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Make rows of numbers.
+
+        Parameters
+        ----------
+        X : frame or array-like of shape (n_samples, n_columns)
+            A table with the columns that are used.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The rows: float32 if all columns that are used have it, else float64.
+        """
+        check_is_fitted(self)
+        columns = self._read(X, reset=False)
+        used = [column for column in self.columns_ if not isinstance(column, LeftOut)]
+        parts = [column.transform(columns[column.name]) for column in used]
+        is_single = {columns[column.name].dtype for column in used} == {np.dtype(np.float32)}
+        rows: Floats = np.hstack(parts, dtype=np.float32 if is_single else np.float64)
+        return rows
+
+    def inverse_transform(self, X: Any, backend: Backend | None = None) -> Any:
+        """Return rows in the units of the table, such as modes.
+
+        A category is the one with the largest share. Text is left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of numbers.
+        backend : {"polars", "pandas", "dict"}, optional
+            The type of the result. By default, a frame of polars or pandas, whichever is imported
+            or else installed, and a dict of arrays if neither is.
+
+        Returns
+        -------
+        polars.DataFrame, pandas.DataFrame or dict of ndarray
+            The table.
+        """
+        check_is_fitted(self)
+        rows: Doubles = np.asarray(X, dtype=np.float64)
+        width = sum(len(column.features) for column in self.columns_)
+        if rows.ndim != 2 or rows.shape[1] != width:
+            raise ValueError(f"X must be rows of {width} features, got shape {rows.shape}.")
+        start, table = 0, {}
+        for column in self.columns_:
+            if isinstance(column, LeftOut):
+                continue
+            values = column.inverse_transform(rows[:, start : start + len(column.features)])
+            start += len(column.features)
+            if values is not None:
+                table[column.name] = values
+        return make_frame(table, backend)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Return the names of the features, such as ``income`` and ``plan=basic``.
+
+        Parameters
+        ----------
+        input_features : Ignored
+            Not used, present for API consistency by convention.
+
+        Returns
+        -------
+        ndarray of shape (n_features,)
+            The names.
+        """
+        check_is_fitted(self)
+        names: dict[str, None] = {}
+        for column in self.columns_:
+            for name in column.features:
+                names[unused_column(name, names)] = None
+        return np.array(list(names), dtype=object)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether rows of the table are not changed."""
+        return all(isinstance(c, NumberColumn) and c.is_identity for c in self.columns_)
+
+    @property
+    def used_(self) -> list[str]:
+        """The names of the columns that are used."""
+        return [column.name for column in self.columns_ if not isinstance(column, LeftOut)]
+
+    def describe(self) -> list[str]:
+        """Say in a few lines what was done to which columns.
+
+        Returns
+        -------
+        list of str
+            The lines.
+        """
+        check_is_fitted(self)
+        lines = _describe_left_out(self.columns_)
+        numbers = [c for c in self.columns_ if isinstance(c, NumberColumn)]
+        is_scaled = any((column.center, column.scale) != (0.0, 1.0) for column in numbers)
+        for title, kind in (
+            ("numbers, scaled" if is_scaled else "numbers, as they are", "number"),
+            ("dates, as days", "date"),
+            ("categories", "category"),
+            ("texts, as topics", "text"),
+        ):
+            if named := [_describe_column(c) for c in self.columns_ if c.kind == kind]:
+                lines.append(f"{title}: {_listed(named)}")
+        return lines
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return sum(len(column.features) for column in self.columns_)
+
+    def _read(self, X: Any, *, reset: bool) -> dict[str, Values]:
+        """Return the columns of a table by name; if not `reset`, those that are used."""
+        columns = read_columns(X)
+        if columns is None:
+            rows = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            fitted = getattr(self, "feature_names_in_", None)
+            names = [f"x{j}" for j in range(rows.shape[1])] if fitted is None else fitted
+            return dict(zip(names, rows.T, strict=True))
+        if reset:
+            if not columns:
+                raise ValueError("X must have at least one column, got none.")
+            self.n_features_in_ = len(columns)
+            self.feature_names_in_ = np.array(list(columns), dtype=object)
+            return columns
+        if not hasattr(self, "feature_names_in_") and len(columns) == self.n_features_in_:
+            return {f"x{j}": values for j, values in enumerate(columns.values())}
+        if lacking := [name for name in self.used_ if name not in columns]:
+            raise ValueError(
+                f"X lacks columns that the preparation was fitted on: {_listed(lacking)}; its "
+                f"columns are {_listed(columns)}."
+            )
+        return columns
+
+
+def _checked_kinds(kinds: Mapping[str, str] | None, names: Iterable[str]) -> dict[str, str]:
+    """Return the parameter `kinds`, or raise an error that names what is wrong in it."""
+    given, known = dict(kinds or {}), list(names)
+    for name, kind in given.items():
+        if name not in known:
+            raise ValueError(f"kinds names {name!r}, but the columns are {_listed(known)}.")
+        if kind not in KINDS:
+            raise ValueError(f"kinds[{name!r}] must be one of {', '.join(KINDS)}, got {kind!r}.")
+    return given
+
+
+def _as_kind(kind: Any, name: str, values: Values) -> Guess:
+    """Return how to read a column of a kind that was given."""
+    is_text = values.dtype.kind not in "fibM"
+    texts = to_texts(values) if is_text else np.array([], dtype=object)
+    texts = texts[are_known(texts)]
+    decimal = find_decimal(texts) if is_text and kind == "number" else None
+    date_format = "iso" if kind == "date" else None
+    if is_text and kind == "date":
+        date_format = find_date_format(texts)
+    is_read = not is_text or (kind in ("category", "text") or (decimal or date_format))
+    if not is_read or (kind == "number" and values.dtype.kind == "M"):
+        raise ValueError(f"Column {name!r} cannot be prepared as a {kind}: its values are others.")
+    return Guess(kind, decimal=decimal, date_format=date_format)
+
+
+def _fit_column(
+    name: str, values: Values, guess: Guess, weight: Doubles, scale: str | None
+) -> LeftOut | PreparedColumn:
+    if guess.kind is None:
+        return LeftOut(name, guess.reason)
+    if guess.kind == "category":
+        return CategoryColumn.fit(name, values, weight)
+    if guess.kind == "text":
+        return TextColumn.fit(name, values, weight)
+    how = {"decimal": guess.decimal, "date_format": guess.date_format}
+    return NumberColumn.fit(name, values, weight, scale, **how)
+
+
+def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
+    """Return whether a table has only numbers of one scale, apart from ids and constants."""
+    used = [values for name, values in columns.items() if guesses[name].reason != "an id"]
+    if not used or not all(v.dtype.kind in "fi" and np.isfinite(v).all() for v in used):
+        return False
+    named_codes = [
+        name
+        for name, guess in guesses.items()
+        if guess.kind == "category" and len(np.unique(columns[name])) > 2
+    ]
+    with np.errstate(over="ignore"):
+        spreads = np.array([values.astype(np.float64).std() for values in used])
+    found = scale_ratio(spreads)
+    return not named_codes and (found is None or found.ratio <= MAX_SCALE_RATIO)
+
+
+class ScaleRatio(NamedTuple):
+    """How much more one column varies than another."""
+
+    low: int
+    high: int
+    ratio: float
+
+
+def scale_ratio(spreads: Doubles) -> ScaleRatio | None:
+    """Return a column that varies little, the one that varies most, and the ratio.
+
+    The lower quartile of the standard deviations is compared with the highest, because a few
+    columns may vary little, such as pixels at the edge of images. The result is None if fewer than
+    two columns vary.
+    """
+    varying = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
+    if len(varying) < 2:
+        return None
+    order = varying[np.argsort(spreads[varying])]
+    low, high = int(order[(len(order) - 1) // 4]), int(order[-1])
+    return ScaleRatio(low, high, float(spreads[high] / spreads[low]))
+
+
+def _describe_left_out(columns: Iterable[Any]) -> list[str]:
+    left = [f"{c.name} ({c.reason})" for c in columns if isinstance(c, LeftOut)]
+    return [f"left out: {_listed(left)}"] if left else []
+
+
+def _describe_column(column: Any) -> str:
+    facts = []
+    if column.missing > 0:
+        facts.append(
+            "below 1% missing" if column.missing < 0.005 else f"{column.missing:.0%} missing"
+        )
+    if n_rare := getattr(column, "n_rare", 0):
+        facts.append(f"{n_rare} rare {'value' if n_rare == 1 else 'values together'}")
+    return f"{column.name} ({', '.join(facts)})" if facts else column.name
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(str(name)[:60] for name in names[:MAX_NAMES]) + more

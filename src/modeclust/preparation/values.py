@@ -1,0 +1,179 @@
+"""Values of one column, as numbers, as days or as text, in whatever way a table has them.
+
+A missing value is NaN or None. So is a text such as "n/a", an infinite number, and a value that
+cannot be read as what the column is.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from modeclust.data.reading import Doubles
+
+Values = npt.NDArray[Any]  # of numbers, booleans, datetime64, or objects
+Parse = Callable[[str], float]
+
+# In lower case.
+MISSING_VALUES = ("", "?", "na", "n/a", "nan", "none", "null")
+MIN_SHARE = 0.95  # of the values, for a column of text to be one of numbers or dates
+MAX_TRIED = 1000  # values that a format is tried on before all
+# Numbers as people write them, with a decimal point or a decimal comma.
+NUMBERS = {
+    ".": re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"),
+    ",": re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"),
+}
+UNITS = str.maketrans("", "", "$€£¥%'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ")
+DAYS: tuple[str, ...] = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
+DAYS += ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%y", "%m/%d/%y")
+# "iso" is read by `datetime.fromisoformat`, the others by `datetime.strptime`.
+DATE_FORMATS = ("iso", *(day + time for time in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
+# Dates without a time zone are as they are, others in UTC.
+EPOCH = datetime(1970, 1, 1)
+SECONDS = 86_400
+
+
+def read_columns(X: Any) -> dict[str, Values] | None:
+    """Return the columns of a frame of pandas or polars by name; None if X is something else."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return {str(series.name): _read_series(series) for series in frame.iter_columns()}
+
+
+def _read_series(series: Any) -> Values:
+    dtype = series.dtype
+    if dtype == nw.Duration:
+        series, dtype = series.dt.total_seconds(), nw.Int64()
+    if dtype.is_numeric():
+        single = dtype == nw.Float32
+        numbers = series if single else series.cast(nw.Float64)
+        return np.asarray(numbers.to_numpy(), dtype=np.float32 if single else np.float64)
+    if dtype in (nw.Date, nw.Datetime):
+        milliseconds = series.cast(nw.Datetime("ms")).dt.timestamp("ms")
+        numbers = milliseconds.cast(nw.Float64).to_numpy()
+        dates = np.where(np.isnan(numbers), 0, numbers).astype("M8[ms]")
+        dates[np.isnan(numbers)] = np.datetime64("NaT")
+        return dates
+    values = np.empty(len(series), dtype=object)
+    values[:] = [_plain(value) for value in series.to_list()]
+    return values
+
+
+def _plain(value: Any) -> Any:
+    """Return lists and dicts, which cells of a frame may hold, as text."""
+    return str(value) if isinstance(value, list | dict | tuple | np.ndarray) else value
+
+
+def to_texts(values: Values) -> npt.NDArray[np.object_]:
+    """Return values as text: 1 and 1.0 are "1", True is "true"; None where one is missing."""
+    known: dict[Any, str | None] = {}
+    texts = np.empty(len(values), dtype=object)
+    items = values.tolist() if values.dtype.kind != "M" else values.astype(str).tolist()
+    for i, value in enumerate(items):
+        key = (type(value), value)
+        if key not in known:
+            known[key] = _to_text(value)
+        texts[i] = known[key]
+    return texts
+
+
+def _to_text(value: Any) -> str | None:
+    if isinstance(value, bool | np.bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float | np.number):
+        return f"{value:.15g}" if math.isfinite(value) else None
+    text = str(value).strip()
+    lower = text.lower()
+    if lower in MISSING_VALUES or lower in ("nat", "<na>"):
+        return None
+    return lower if lower in ("true", "false") else text
+
+
+def are_known(texts: npt.NDArray[np.object_]) -> npt.NDArray[np.bool]:
+    """Return whether each text is there."""
+    return np.array([text is not None for text in texts], dtype=bool)
+
+
+def to_numbers(values: Values, decimal: str | None) -> Doubles:
+    """Return values as numbers; text has the given decimal sign, which is None if it has none."""
+    if values.dtype.kind in "fib":
+        numbers = values.astype(np.float64)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+    return _parse(to_texts(values), number_parser(decimal or "."))
+
+
+def to_days(values: Values, date_format: str) -> Doubles:
+    """Return dates and times as days since 1970."""
+    if values.dtype.kind == "M":
+        days = (values - np.datetime64(0, "ms")) / np.timedelta64(SECONDS, "s")
+        return np.asarray(days, dtype=np.float64)
+    return _parse(to_texts(values), date_parser(date_format))
+
+
+def from_day(day: float) -> str:
+    """Return days since 1970 as a date."""
+    return str(np.datetime64(round(day), "D"))
+
+
+def find_decimal(texts: npt.NDArray[np.object_]) -> str | None:
+    """Return the decimal sign with which texts, none missing, are numbers; None if they are not."""
+    return next((sign for sign in NUMBERS if _fits(texts, number_parser(sign))), None)
+
+
+def find_date_format(texts: npt.NDArray[np.object_]) -> str | None:
+    """Return the format in which texts, none missing, are dates; None if they are not."""
+    return next((name for name in DATE_FORMATS if _fits(texts, date_parser(name))), None)
+
+
+def _fits(texts: npt.NDArray[np.object_], parse: Parse) -> bool:
+    step = max(1, len(texts) // MAX_TRIED)
+    return all(np.isfinite(_parse(t, parse)).mean() >= MIN_SHARE for t in (texts[::step], texts))
+
+
+def _parse(texts: Iterable[str | None], parse: Parse) -> Doubles:
+    known: dict[str | None, float] = {None: np.nan}
+    numbers = []
+    for text in texts:
+        if text not in known:
+            assert text is not None
+            known[text] = parse(text)
+        numbers.append(known[text])
+    return np.array(numbers, dtype=np.float64)
+
+
+def number_parser(decimal: str) -> Parse:
+    """Return a function that reads numbers with this decimal sign."""
+    pattern, thousands = NUMBERS[decimal], "," if decimal == "." else "."
+
+    def parse(text: str) -> float:
+        digits = text.translate(UNITS)
+        if not any(c.isdecimal() for c in digits) or pattern.fullmatch(digits) is None:
+            return np.nan
+        number = float(digits.replace(thousands, "").replace(decimal, "."))
+        return number if math.isfinite(number) else np.nan
+
+    return parse
+
+
+def date_parser(date_format: str) -> Parse:
+    """Return a function that reads dates in this format as days since 1970."""
+
+    def parse(text: str) -> float:
+        try:
+            if date_format == "iso":
+                date = datetime.fromisoformat(text)
+            else:
+                date = datetime.strptime(text, date_format)
+        except ValueError:
+            return np.nan
+        if date.tzinfo is not None:
+            date = date.astimezone(UTC).replace(tzinfo=None)
+        return (date - EPOCH).total_seconds() / SECONDS
+
+    return parse

@@ -1,0 +1,241 @@
+"""Tables with columns of every kind: what each is, and the rows of numbers that it becomes."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from modeclust import KModes, TablePreparation, load, save
+from modeclust.preparation.columns import LeftOut
+
+N = 60
+RNG = np.random.default_rng(0)
+NUMBERS = RNG.normal(size=N) * 1000
+WORDS = "the parcel came late and box was broken but help team sent new one soon".split()  # noqa: SIM905
+TEXTS = [" ".join(RNG.choice(WORDS, 7, replace=False)) for _ in range(N)]
+DAYS = [date(2030, 1, 1) + timedelta(int(day)) for day in RNG.integers(0, 300, N)]
+
+
+def kind_of(values, name="x"):
+    """Return what a column is, or why it is left out, with another column beside it."""
+    table = pl.DataFrame({name: values, "flag": ["a", "b"] * (len(values) // 2)}, strict=False)
+    column = TablePreparation().fit(table).columns_[0]
+    return column.reason if isinstance(column, LeftOut) else column.kind
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (NUMBERS.tolist(), "number"),
+        ([f"{v:,.2f}" for v in NUMBERS], "number"),
+        ([f"{v:.2f}".replace(".", ",") for v in NUMBERS], "number"),
+        ([f"$ {abs(v):,.0f}" for v in NUMBERS], "number"),
+        ([*(f"{v:.3f}" for v in NUMBERS[:-3]), "n/a", "?", "unknown"], "number"),
+        (RNG.integers(0, 6, N).tolist(), "number"),
+        ([timedelta(hours=int(h)) for h in RNG.integers(1, 99, N)], "number"),
+        ([True, False] * (N // 2), "category"),
+        (["Yes", None] + ["No", "yes "[:3]] * (N // 2 - 1), "category"),
+        ([0, 1] * (N // 2), "category"),
+        (["red", "green", "blue"] * (N // 3), "category"),
+        (["2", "ten", "x"] * (N // 3), "category"),
+        (DAYS, "date"),
+        ([datetime(2030, 1, 1, tzinfo=UTC) + timedelta(hours=i**2) for i in range(N)], "date"),
+        ([day.isoformat() for day in DAYS], "date"),
+        ([day.strftime("%d.%m.%Y") for day in DAYS], "date"),
+        ([day.strftime("%m/%d/%Y 10:30") for day in DAYS], "date"),
+        (TEXTS, "text"),
+        ([f"{i:x}-{i * 7919:x}" for i in range(N)], "an id"),
+        (list(range(1, N + 1)), "an id"),
+        ([7] * N, "constant"),
+        (["same", None] * (N // 2), "constant"),
+        ([None] * N, "no values"),
+        ([1.0, 2.0, 3.0] + [None] * (N - 3), "95% missing"),
+        ([f"{i}" + "abcdefgh"[i % 8] for i in range(25)] * 2 + ["z"] * (N - 50), "category"),
+    ],
+)
+def test_what_a_column_is(values, kind):
+    assert kind_of(values) == kind
+
+
+@pytest.mark.parametrize("name", ["id", "customer_id", "customerID", "CustomerId", "ID", "uuid"])
+def test_the_name_of_an_id(name):
+    values = (np.arange(N) * 17 % 1009).tolist()
+    assert kind_of(values, name) == "an id"
+    assert kind_of(values, "humid") == "number"
+    # A few codes are categories, even if their name is that of an id.
+    assert kind_of([3, 5, 9] * (N // 3), name) == "category"
+
+
+@pytest.mark.parametrize("name", ["paid", "Android", "index", "house_number"])
+def test_names_of_numbers(name):
+    assert kind_of(RNG.integers(0, 40, N).tolist(), name) == "number"
+
+
+def test_numbers_are_cut_at_the_outer_fences_and_scaled():
+    values = np.arange(1.0, 101)  # quartiles 25 and 75, so the fences are -125 and 225
+    frame = pd.DataFrame(
+        {"x": np.append(values, [1e9, np.nan, np.inf]), "c": ["a", "b", "a"] * 34 + ["b"]}
+    )
+    rows = TablePreparation().fit_transform(frame)[:, 0]
+    cut = np.append(values, 226.0)  # of 101 numbers the quartiles are 26 and 76
+    np.testing.assert_allclose(rows[:101], (cut - cut.mean()) / cut.std())
+    np.testing.assert_allclose(rows[101:], (51 - cut.mean()) / cut.std())  # the median
+
+
+def test_standard_scale_is_that_of_scikit_learn():
+    X = load_wine().data
+    rows = TablePreparation(scale="standard").fit_transform(X)
+    np.testing.assert_allclose(rows, StandardScaler().fit_transform(X), rtol=1e-10, atol=1e-12)
+
+
+def test_most_numbers_are_equal():
+    counts = np.array([0.0] * 80 + list(range(1, 20)) + [1e6])
+    rows = TablePreparation().fit_transform(pd.DataFrame({"n": counts, "c": ["a", "b"] * 50}))
+    assert 3 < rows[:, 0].max() < 10
+    assert rows[98, 0] > 1
+
+
+def test_categories_by_hand():
+    plans = ["basic"] * 50 + ["pro"] * 40 + ["old"] * 3 + ["test"] * 2 + [None] * 5
+    frame = pl.DataFrame({"plan": plans, "x": NUMBERS[:50].tolist() * 2})
+    preparation = TablePreparation().fit(frame)
+    assert preparation.get_feature_names_out().tolist() == [
+        "plan=basic", "plan=pro", "plan=(rare)", "x"
+    ]  # fmt: skip
+    assert preparation.describe()[-1] == "categories: plan (5% missing, 2 rare values together)"
+    rows = preparation.transform(frame)[:, :3]
+    assert rows[[0, 50, 90, 93]].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]
+    np.testing.assert_allclose(rows[99], [50 / 95, 40 / 95, 5 / 95])
+    new = pl.DataFrame({"plan": ["brand new", "pro", None], "x": ["1", "2.5", "oops"]})
+    np.testing.assert_array_equal(preparation.transform(new)[0, :3], [0, 0, 1])
+
+
+def test_a_column_of_each_kind_varies_about_as_much():
+    frame = pd.DataFrame({"x": NUMBERS, "c": RNG.choice(list("abcdef"), N), "t": TEXTS})
+    preparation = TablePreparation().fit(frame)
+    X = preparation.transform(frame)
+    start = 0
+    for column in preparation.columns_:
+        part = X[:, start : start + len(column.features)]
+        start += len(column.features)
+        assert part.var(axis=0).sum() == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.parametrize("X", [load_iris().data, load_digits().data, load_iris().data.astype("f4")])
+def test_numbers_of_one_scale_are_not_changed(X):
+    for table in (X, pd.DataFrame(X).rename(columns=str), pl.DataFrame(X)):
+        preparation = TablePreparation().fit(table)
+        rows = preparation.transform(table)
+        assert preparation.is_identity
+        assert rows.dtype == X.dtype
+        np.testing.assert_array_equal(rows, X)
+    with_id = pd.DataFrame(X).rename(columns=str).assign(id=np.arange(len(X)))
+    np.testing.assert_array_equal(TablePreparation().fit_transform(with_id), X)
+
+
+def test_weights_are_repeated_rows():
+    frame = pl.DataFrame({"x": NUMBERS, "c": RNG.choice(list("abc"), N), "z": RNG.random(N) * 1e6})
+    weight = RNG.integers(1, 4, N)
+    weighted = TablePreparation().fit(frame, sample_weight=weight).transform(frame)
+    repeated = TablePreparation().fit(frame[np.repeat(np.arange(N), weight)])
+    np.testing.assert_allclose(weighted, repeated.transform(frame))
+
+
+def test_new_tables():
+    frame = pd.DataFrame(
+        {
+            "id": [f"u{i}" for i in range(N)],
+            "flag": [True, False] * (N // 2),
+            "x": NUMBERS,
+            "day": DAYS,
+        }
+    )
+    preparation = TablePreparation().fit(frame)
+    rows = preparation.transform(frame)
+    texts = pl.DataFrame(
+        {
+            "more": [1] * N,
+            "day": [f"{day}" for day in DAYS],
+            "x": [f"{v!r}" for v in NUMBERS.tolist()],
+            "flag": ["True", "false"] * (N // 2),
+        }
+    )
+    np.testing.assert_array_equal(preparation.transform(texts), rows)
+    with pytest.raises(ValueError, match=r"X lacks columns .*: flag, day; its columns are id, x"):
+        preparation.transform(frame[["id", "x"]])
+
+
+def test_kinds_that_are_given():
+    frame = pd.DataFrame(
+        {"zip": RNG.choice([10115, 20095, 80331], N), "id": range(N), "x": NUMBERS}
+    )
+    preparation = TablePreparation({"zip": "category", "id": "number"}).fit(frame)
+    assert [column.kind for column in preparation.columns_] == ["category", "number", "number"]
+    assert preparation.get_feature_names_out()[0] == "zip=10115"
+    for kinds, message in (
+        ({"zap": "number"}, "kinds names 'zap', but the columns are zip, id, x"),
+        ({"x": "text"}, "Column 'x' cannot be prepared as a text: it has texts without words"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TablePreparation(kinds).fit(frame)
+    with pytest.raises(ValueError, match="Column 'name' cannot be prepared as a number: its val"):
+        TablePreparation({"name": "number"}).fit(pd.DataFrame({"name": ["a", "b"]}))
+
+
+def test_no_column_is_left():
+    frame = pl.DataFrame(
+        {"id": [f"{i}a" for i in range(30)], "same": [1] * 30, "gone": [None] * 30}
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"no column to cluster by; left out: id \(an id\), same \(constant\), gone \(no val",
+    ):
+        TablePreparation().fit(frame)
+
+
+def test_there_and_back():
+    frame = pd.DataFrame(
+        {"ümlaut 名": NUMBERS, "plan": ["a", "b", "c"] * (N // 3), "day": DAYS, "t": TEXTS}
+    )
+    preparation = TablePreparation().fit(frame)
+    back = preparation.inverse_transform(preparation.transform(frame), "pandas")
+    np.testing.assert_allclose(back["ümlaut 名"], NUMBERS)
+    assert back["plan"].tolist() == frame["plan"].tolist()
+    assert back["day"].tolist() == [str(day) for day in DAYS]
+    assert list(back) == ["ümlaut 名", "plan", "day"]  # topics are no text
+
+
+def test_three_lines_and_a_file(tmp_path):
+    frame = pl.DataFrame(
+        {"id": range(N), "plan": ["a", "b", "c"] * (N // 3), "x": NUMBERS, "t": TEXTS}
+    )
+    model = make_pipeline(TablePreparation(), KModes(3, random_state=0)).fit(frame)
+    assert model.predict(frame).tolist() == model[-1].labels_.tolist()
+    save(model, tmp_path / "model.npz")
+    same = load(tmp_path / "model.npz")
+    assert same.predict(frame[::-1]).tolist() == model[-1].labels_.tolist()[::-1]
+    assert same[0].describe() == model[0].describe()
+    assert same.feature_names_in_.tolist() == ["id", "plan", "x", "t"]
+    scaled = make_pipeline(StandardScaler(), KModes(3, random_state=0)).fit(load_iris().data)
+    save(scaled, tmp_path / "scaled.npz")
+    np.testing.assert_array_equal(
+        load(tmp_path / "scaled.npz").predict(load_iris().data), scaled[-1].labels_
+    )
+
+
+def test_column_names_that_are_alike():
+    frame = pl.DataFrame({"a": ["x", "y", "z"] * 20, "a=x": RNG.normal(size=N)})
+    assert TablePreparation().fit(frame).get_feature_names_out().tolist() == [
+        "a=x", "a=y", "a=z", "a=x_"
+    ]  # fmt: skip
+
+
+@parametrize_with_checks([TablePreparation(), TablePreparation(scale="standard")])
+def test_estimator_checks(estimator, check):
+    check(estimator)
