@@ -46,8 +46,8 @@ GLOSSARY = {
     "0.6.",
     "mode shift": "How far the mode moves from sample to sample, in distances between neighbouring "
     "rows.",
-    "outlier score": "How unusual a row is in its cluster: 0 for a typical row, and 1 more for each "
-    "standard deviation. Above 3, a row may be an outlier.",
+    "outlier score": "How unusual a row is in its cluster: 0 for a typical row, and 1 more for "
+    "each standard deviation. Above 3, a row may be an outlier.",
     "redundant": "Two clusters are redundant if the density between them has no dip that is deeper "
     "than chance: they may be parts of one group.",
     "dip": "A value of low density between two peaks. Hartigan's dip measures how clear it is.",
