@@ -122,6 +122,18 @@ def test_columns_are_excluded_by_name(tmp_path):
         read_text("a,b\n1,2\n", tmp_path, exclude=["a", "b"])
 
 
+def test_the_frame_has_no_excluded_columns_classes_or_weights(tmp_path):
+    frame = pl.DataFrame({"id": ["r1", "r2"], "a": [1.0, 2.0], "y": ["u", "v"], "w": [1.0, 3.0]})
+    frame.write_parquet(tmp_path / "data.parquet")
+    frame.write_csv(tmp_path / "data.csv")
+    for ending in (".parquet", ".csv"):
+        for exclude in (["id"], []):
+            options = ReadOptions(["a"], "y", "w", exclude=exclude)
+            table = read_table(tmp_path / f"data{ending}", options)
+            assert "a" in table.frame.columns
+            assert not set(table.frame.columns) & {"y", "w", *exclude}
+
+
 def test_files_that_cannot_be_opened_raise_an_os_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         read_table(tmp_path / "absent.csv")

@@ -98,8 +98,7 @@ def read_table(
         with reading(path):
             ids = {name: table.column(name)}
         check_complete(ids[name], name, path, "--id-column")
-    others = {options.label_column, options.weight_column, *options.exclude}
-    unused = [name for name in source.names if name in others]
+    unused = [options.label_column, options.weight_column, *options.exclude]
     return Table(
         X,
         columns,
@@ -109,7 +108,8 @@ def read_table(
         title=shown(Path(path).name),
         notices=tuple(table.notices),
         is_named=source.is_named,
-        frame=None if frame is None else frame.drop(unused),
+        # Columns of Parquet that were excluded are not read.
+        frame=None if frame is None else frame.drop([n for n in unused if n in frame.columns]),
     )
 
 
