@@ -118,6 +118,8 @@ def prepare(
         hint = compare_scales(table)
         return (table if hint is None else _noted(table, [hint])), None
     scaler = fit_scaling(table.X, table.weight)
+    if scaler is None:
+        return table, None  # which the fit refuses
     table = table._replace(X=scale_rows(table.X, scaler))
     if table.is_named:
         scaler.feature_names_in_ = np.array(table.columns, dtype=object)
@@ -156,15 +158,16 @@ def _noted(table: Table, lines: list[str]) -> Table:
     return table._replace(notices=(*table.notices, *lines))
 
 
-def fit_scaling(X: Any, weight: Any) -> StandardScaler:
-    """Return the scaling to zero mean and unit variance; constant columns are not scaled."""
+def fit_scaling(X: Any, weight: Any) -> StandardScaler | None:
+    """Return the scaling to zero mean and unit variance, or None if all weights are 0.
+
+    Constant columns are not scaled.
+    """
     scaler = StandardScaler(with_mean=not is_sparse(X))
     for rows, row_weight in iterate_blocks(X, weight):
         if row_weight is None or row_weight.any():
             scaler.partial_fit(rows, sample_weight=row_weight)
-    if not hasattr(scaler, "scale_"):  # the same message as `KModes.fit`
-        raise ValueError("Sample weights must contain at least one non-zero number.")
-    return scaler
+    return scaler if hasattr(scaler, "scale_") else None
 
 
 def compare_scales(table: Table) -> str | None:
