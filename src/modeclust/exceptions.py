@@ -22,6 +22,18 @@ class UnsureClusterCountWarning(UserWarning):
     """The tests behind ``n_clusters="auto"`` do not agree on how many clusters there are."""
 
 
+class ColumnScaleWarning(UserWarning):
+    """One column of a table varies far more than the others, and dominates the distances."""
+
+
+class IdColumnWarning(UserWarning):
+    """A column of a table looks like an id, and is clustered like the others."""
+
+
+class SingleRowWarning(UserWarning):
+    """A cluster has only one row, where clusters have ten or more on average."""
+
+
 class WideBandwidthWarning(UserWarning):
     """At this bandwidth, nearly all clusters look redundant, so it cannot tell which ones are."""
 

@@ -8,11 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 from command import FRAME, IRIS, QUICK, invoke, names, refused
-from scipy import sparse
 
 from modeclust import KModes, load
 from modeclust.cli import fit
-from modeclust.cli.readers.table import Table
 
 
 def test_weights_are_used(here):
@@ -230,17 +228,12 @@ def test_columns_of_different_scales_give_a_hint(here):
     assert invoke(*scaled).stderr == ""
 
 
-def test_columns_of_similar_scales_give_no_hint():
-    rows = np.random.RandomState(0).rand(50, 8)
-    names = [f"x{j}" for j in range(8)]
-    assert fit.compare_scales(Table(rows * [1, 50, 1, 1, 1, 1, 1, 1], names)) is None
-    assert fit.compare_scales(Table(rows * [1e-9, 1, 1, 1, 1, 1, 1, 1], names)) is None
-    assert fit.compare_scales(Table(rows * [0, 1, 1, 1, 1, 1, 1, 1], names)) is None
-    assert fit.compare_scales(Table(rows[:, :1], names[:1])) is None
-    uneven = rows * [1, 1000, 1, 1, 1, 1, 1, 1]
-    assert "'x1' varies" in fit.compare_scales(Table(uneven, names))
-    assert fit.compare_scales(Table(sparse.csr_array(uneven), names)) is None
-    assert fit.compare_scales(Table(uneven, names, image_shape=(2, 4))) is None
+def test_images_give_no_hint(here):
+    rows = np.random.RandomState(0).rand(50, 8) * [1, 1000, 1, 1, 1, 1, 1, 1]
+    np.save("rows.npy", rows)
+    assert "differ in scale" in invoke("fit", "rows.npy", *QUICK, "--raw").stderr
+    image = ("--image", "2x4", "--force")
+    assert "differ in scale" not in invoke("fit", "rows.npy", *QUICK, *image).stderr
 
 
 def test_an_invalid_checkpoint_is_refused_and_not_changed(here):

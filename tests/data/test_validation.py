@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 
 from modeclust import KModes, estimate_bandwidth
 from modeclust.data.validation import check_rows, check_weights
@@ -81,9 +82,39 @@ def test_numbers_of_every_kind_are_taken():
     assert check_rows(X)[1].tolist() == [2.0, 2.5, 0.0, 2.0, 2.0]
 
 
-def test_missing_numbers_are_not_blamed_on_a_column_of_others():
+DAMAGED = np.arange(12.0).reshape(4, 3)
+DAMAGED[2:, 1] = np.nan, np.inf
+
+
+@pytest.mark.parametrize(
+    ("X", "column"),
+    [
+        (DAMAGED, "1"),
+        (DAMAGED.astype(np.float32), "1"),
+        (DAMAGED.tolist(), "1"),
+        (sparse.csr_array(DAMAGED), "1"),
+        (pd.DataFrame(DAMAGED, columns=["a", "b", "c"]), "'b'"),
+        (pl.DataFrame(DAMAGED, ["a", "b", "c"]), "'b'"),
+        (pd.DataFrame({"a": [1, 2, 3], "b": pd.array([1, None, None], dtype="Int64")}), "'b'"),
+    ],
+)
+def test_the_column_of_missing_values_is_named(X, column):
+    place = rf"contains NaN: 2 in column {column}, the first in row \d "
+    with pytest.raises(ValueError, match=place):
+        KModes(2).fit(X)
+
+
+def test_the_first_column_with_missing_values_is_named():
     X = pd.DataFrame({"a": pd.array([1, 2, None], dtype="Int64"), "b": [1.0, np.nan, 2.0]})
-    with pytest.raises(ValueError, match="contains NaN"):
+    with pytest.raises(ValueError, match="contains NaN: 1 in column 'a', the first in row 2 "):
+        check_rows(X)
+
+
+def test_the_column_of_infinite_values_is_named():
+    X = np.where(np.arange(12).reshape(4, 3) == 7, -np.inf, 0)
+    with pytest.raises(
+        ValueError, match=r"contains infinity.*: 1 in column 1, the first in row 2 "
+    ):
         check_rows(X)
 
 

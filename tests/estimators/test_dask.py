@@ -11,6 +11,7 @@ from sklearn.datasets import make_blobs
 from modeclust import KModes, LaplacianKModes, MeanShift, load
 from modeclust.data.dask import chunk as on_chunk
 from modeclust.data.dask import dataset as dask_dataset
+from modeclust.exceptions import SingleRowWarning
 from modeclust.kernels import KERNELS
 
 dask = pytest.importorskip("dask")
@@ -122,7 +123,8 @@ def test_distinct_rows_where_a_chunk_has_no_weight():
     rows = np.zeros((40_000, 1))
     rows[-1] = 1
     weight = np.arange(40_000) >= 2500
-    model = KModes(2, bandwidth=1.0, random_state=0).fit(chunked(rows), sample_weight=weight)
+    with pytest.warns(SingleRowWarning, match=r"one row: \d \(row 39999\)"):
+        model = KModes(2, bandwidth=1.0, random_state=0).fit(chunked(rows), sample_weight=weight)
     np.testing.assert_allclose(np.sort(model.cluster_centers_, axis=0), [[0], [1]], atol=1e-3)
 
 

@@ -488,7 +488,7 @@ class TestApproximateNeighbours:
         assert not (indices == np.arange(40)[:, None]).any()
 
     def test_those_of_sparse_rows_are_exact(self):
-        X = sparse.random_array((60, 30), density=0.2, format="csr", rng=0)
+        X = sparse.random_array((25, 30), density=0.2, format="csr", rng=0)
         exact, about = (
             paper(3, neighbor_search=way, bandwidth=1.0, random_state=0).fit(X)
             for way in ("exact", "approximate")

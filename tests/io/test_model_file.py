@@ -16,6 +16,7 @@ import pytest
 from callbacks import needs_callbacks
 from same import assert_same
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
@@ -60,7 +61,7 @@ FITS = {
         3, smoothing=0, affinity="binary", n_neighbors=np.int64(4), **QUICK
     ).fit(X),
     "Laplacian graph": lambda: LaplacianKModes(
-        3, affinity=sparse.csr_array(np.ones((150, 150))), **QUICK
+        3, affinity=sparse.csr_array(np.exp(-cdist(X, X))), **QUICK
     ).fit(X),
     "mean-shift seeds": lambda: MeanShift(bandwidth=0.8, seeds=X[::10], adaptive=True).fit(X),
 }

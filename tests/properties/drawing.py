@@ -22,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from modeclust.exceptions import (
     EmptyClusterWarning,
     EmptySupportWarning,
+    SingleRowWarning,
     UnsureClusterCountWarning,
 )
 from modeclust.kernels import KERNELS
@@ -61,6 +62,7 @@ class Property(NamedTuple):
                 EmptyClusterWarning,
                 EmptySupportWarning,
                 ConvergenceWarning,
+                SingleRowWarning,
                 UnsureClusterCountWarning,
             ):
                 warnings.simplefilter("ignore", kind)

@@ -27,12 +27,11 @@ from modeclust.data.reading import is_dask, is_sparse, working_dtype
 from modeclust.datasets import load_dataset
 from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
+from modeclust.preparation.hints import compare_scales
 from modeclust.preparation.kinds import KINDS
-from modeclust.preparation.table import TablePreparation, scale_ratio
+from modeclust.preparation.table import TablePreparation
 from modeclust.solvers.redundancy import SIGNIFICANT, Redundant, redundant_pairs
 
-MAX_VALUES_TO_COMPARE = 2**20
-MAX_SCALE_RATIO = 100
 OTHERWISE = (
     "to do otherwise: --exclude NAMES, --columns NAMES, --kinds NAME=KIND; --raw takes columns as "
     "they are"
@@ -115,8 +114,8 @@ def prepare(
             "--raw, --image or --stream); remove the option."
         )
     if not standardize:
-        hint = compare_scales(table)
-        return (table if hint is None else _noted(table, [hint])), None
+        hint = None if table.image_shape else compare_scales(table.columns, table.X)
+        return (_noted(table, [f"{hint}; consider --standardize"]) if hint else table), None
     scaler = fit_scaling(table.X, table.weight)
     if scaler is None:
         return table, None  # which the fit refuses
@@ -168,26 +167,6 @@ def fit_scaling(X: Any, weight: Any) -> StandardScaler | None:
         if row_weight is None or row_weight.any():
             scaler.partial_fit(rows, sample_weight=row_weight)
     return scaler if hasattr(scaler, "scale_") else None
-
-
-def compare_scales(table: Table) -> str | None:
-    """Return a hint if one column varies far more than the others, judged by the first rows.
-
-    Sparse rows, such as word counts, are not compared.
-    """
-    if is_sparse(table.X) or table.image_shape is not None:
-        return None
-    rows = table.X[: max(2, MAX_VALUES_TO_COMPARE // len(table.columns))]
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = np.asarray(rows).astype(np.float64).std(axis=0)
-    found = scale_ratio(spread)
-    if found is None or found.ratio <= MAX_SCALE_RATIO:
-        return None
-    return (
-        f"columns differ in scale: {table.columns[found.high]!r} varies {found.ratio:,.0f} times "
-        f"as much as {table.columns[found.low]!r} and dominates the distances; consider "
-        "--standardize"
-    )
 
 
 def parse_image(text: str | None) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """Checks of the rows, weights and scales that users pass, before any computation."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -98,10 +99,10 @@ def _check_no_times(X: Any) -> None:
 
 @contextmanager
 def _naming_column(X: Any) -> Iterator[None]:
-    """Add the name of the column to errors about values that are not numbers, if X is a frame."""
+    """Add the column to errors about missing values, and about text in a frame."""
     try:
         yield
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as refused:
         for name, column in _columns(X):
             try:
                 check_array(
@@ -112,7 +113,28 @@ def _naming_column(X: Any) -> Iterator[None]:
                 )
             except (TypeError, ValueError) as error:
                 raise _not_numbers(name, in_a_line(error)) from error
+        if found := re.match(r"Input.* contains (NaN|infinity[^.\n]*)", str(refused)):
+            raise _not_finite(X, found[0]) from None
         raise
+
+
+def _not_finite(X: Any, contains: str) -> ValueError:
+    """Return an error that names the first column with values that are not finite."""
+    values = check_array(X, accept_sparse="coo", ensure_all_finite=False)
+    if is_sparse(values):
+        bad = ~np.isfinite(values.data)
+        rows, columns = values.row[bad], values.col[bad]
+    else:
+        rows, columns = np.nonzero(~np.isfinite(values))
+    first = int(columns.min())
+    rows = rows[columns == first]
+    names = [name for name, _ in _columns(X)]
+    name = names[first] if names else first
+    return ValueError(
+        f"{contains}: {len(rows)} in column {name!r}, the first in row {rows.min()} (counted from "
+        "0). Fill them in, for example by sklearn.impute.SimpleImputer, or leave out the column or "
+        "these rows."
+    )
 
 
 def _not_numbers(name: Any, reason: str) -> ValueError:

@@ -22,6 +22,7 @@ from modeclust.estimators.parameters import FittedParametersMixin, n_kmeans_runs
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.exceptions import UnsureClusterCountWarning, _warn_user
 from modeclust.path import Path
+from modeclust.preparation.hints import warn_of_columns
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.cluster_modes import N_LEVELS, Labelled, follow_modes
 from modeclust.solvers.kmeans import lower_inertia, mean_variance, solve_kmeans
@@ -77,6 +78,8 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
     ) -> None:
         """Fit the rows of `X`. Earlier fits have no influence."""
         checked = self._check_input(X, sample_weight, sample_scale)
+        if hasattr(self, "feature_names_in_"):
+            warn_of_columns(self.feature_names_in_, checked.X)
         state = self.random_state
         rng = check_random_state(state) if checkpoint is None else checkpoint.generator(state)
         suggestion = self._suggest_clusters(checked, rng) if self.n_clusters == "auto" else None

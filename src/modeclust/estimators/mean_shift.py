@@ -45,6 +45,7 @@ from modeclust.estimators.parameters import (
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
 from modeclust.exceptions import _warn_user
+from modeclust.preparation.hints import warn_of_columns
 from modeclust.solvers import mean_shift as solver
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.confidence import Spread
@@ -224,6 +225,8 @@ class MeanShift(
             The fitted estimator.
         """
         X = check_rows(X, estimator=self, min_rows=2)
+        if hasattr(self, "feature_names_in_"):
+            warn_of_columns(self.feature_names_in_, X)
         kernel_density, bandwidth = self._prepare(X, sample_weight, sample_scale)
         opened = kernel_density.open(self.kernel, self.metric, bandwidth, self.n_jobs)
         search = Search(self, opened)

@@ -27,6 +27,7 @@ from modeclust.exceptions import (
     CenterLengthWarning,
     EmptyClusterWarning,
     EmptySupportWarning,
+    SingleRowWarning,
     _warn_user,
 )
 from modeclust.path import Path
@@ -50,6 +51,9 @@ MAX_LABELS = 10_000_000
 # by up to 1.8, labels were about as good as by the metric "cosine". From 2 on, the adjusted Rand
 # index was lower by 0.1 to 0.4.
 MAX_LENGTH_RATIO = 2.0
+# Clusters of one row are named if clusters have at least this many rows on average.
+MIN_MEAN_ROWS = 10
+MAX_NAMED = 5  # clusters in a warning
 NO_CENTERS: Centers = np.empty((0, 0))
 
 
@@ -351,6 +355,8 @@ class Record:
                 f"{'' if last.labels is None else ' or smoothing'}.",
                 EmptyClusterWarning,
             )
+        else:
+            self._warn_of_single_rows(last)
         self._warn_of_lengths(last)
         unsupported = np.logical_or.reduce([state.unsupported for state in self.states])
         if True in unsupported:
@@ -360,6 +366,18 @@ class Record:
                 f"{np.flatnonzero(unsupported).tolist()}, whose modes then did not move. "
                 "Use a larger bandwidth or kernel='gaussian'.",
                 EmptySupportWarning,
+            )
+
+    def _warn_of_single_rows(self, last: State) -> None:
+        """Warn if clusters have one row, although most have many."""
+        single = np.flatnonzero(last.counts == 1)
+        if len(single) and last.counts.mean() >= MIN_MEAN_ROWS:
+            which = ", ".join(f"{k} (row {last.nearest[k]})" for k in single[:MAX_NAMED])
+            which += f" and {len(single) - MAX_NAMED} more" if len(single) > MAX_NAMED else ""
+            _warn_user(
+                f"Clusters with only one row: {which}. Such a row may be an outlier, or an error "
+                "in the data. Leave it out, or lower n_clusters.",
+                SingleRowWarning,
             )
 
     def _warn_of_lengths(self, last: State) -> None:

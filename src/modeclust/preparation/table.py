@@ -1,7 +1,7 @@
 """The transformer that makes rows of numbers of a table with columns of every kind."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from modeclust.preparation.columns import (
     PreparedColumn,
     TextColumn,
 )
+from modeclust.preparation.hints import scale_ratio
 from modeclust.preparation.kinds import KINDS, Guess, guess_kind
 from modeclust.preparation.values import (
     Values,
@@ -364,29 +365,6 @@ def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
         spreads = np.array([values.astype(np.float64).std() for values in used])
     found = scale_ratio(spreads)
     return not named_codes and (found is None or found.ratio <= MAX_SCALE_RATIO)
-
-
-class ScaleRatio(NamedTuple):
-    """How much more one column varies than another."""
-
-    low: int
-    high: int
-    ratio: float
-
-
-def scale_ratio(spreads: Doubles) -> ScaleRatio | None:
-    """Return a column that varies little, the one that varies most, and the ratio.
-
-    The lower quartile of the standard deviations is compared with the highest, because a few
-    columns may vary little, such as pixels at the edge of images. The result is None if fewer than
-    two columns vary.
-    """
-    varying = np.flatnonzero((spreads > 0) & np.isfinite(spreads))
-    if len(varying) < 2:
-        return None
-    order = varying[np.argsort(spreads[varying])]
-    low, high = int(order[(len(order) - 1) // 4]), int(order[-1])
-    return ScaleRatio(low, high, float(spreads[high] / spreads[low]))
 
 
 def _describe_left_out(columns: Iterable[Any]) -> list[str]:
