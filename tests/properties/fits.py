@@ -306,7 +306,9 @@ def a_number_of_clusters_is_one_of_those_allowed(ask, rows):
     ask("ClusterCountDisplay.plot", rows, again).figure_.canvas.draw()
     for name, weight in (("KModes", rows.weight), ("LaplacianKModes", sizeable(rows.weight))):
         model = ask(name, rows)
-        model.fit(rows.X, sample_weight=weight)
+        fitted = outcome(model.fit, rows.X, sample_weight=weight)
+        if is_refused(fitted, refusal(rows, metric=model.metric)):
+            return
         assert model.n_clusters_ == model.cluster_suggestion_.n_clusters <= model.max_clusters
         assert len(model.modes_) == model.n_clusters_
 
@@ -641,6 +643,7 @@ def laplacian_kmodes_fits_together(ask, rows):
         lambda m: getattr(m, predict.__name__)(rows.X),
         lambda m: ask("LaplacianKModes.fit", rows, m),
     )
+    check_stability(ask("LaplacianKModes.stability", rows, model), model, rows)
 
 
 # Only "knn" averages distances.

@@ -120,10 +120,11 @@ def _naming_column(X: Any) -> Iterator[None]:
 
 def _not_finite(X: Any, contains: str) -> ValueError:
     """Return an error that names the first column with values that are not finite."""
-    values = check_array(X, accept_sparse="coo", ensure_all_finite=False)
+    values = check_array(X, accept_sparse=True, ensure_all_finite=False)
     if is_sparse(values):
-        bad = ~np.isfinite(values.data)
-        rows, columns = values.row[bad], values.col[bad]
+        entries = values.tocoo()
+        bad = ~np.isfinite(entries.data)
+        rows, columns = entries.row[bad], entries.col[bad]
     else:
         rows, columns = np.nonzero(~np.isfinite(values))
     first = int(columns.min())
