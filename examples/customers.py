@@ -79,7 +79,7 @@ print(typical.T.to_string())
 # How much does the preparation matter? The adjusted Rand index compares the clusters with the true
 # groups; 1 is a perfect match. The usual way, to scale all numbers and to encode all text, takes
 # incomes for thousands of categories. Of numbers as they are, only the one with the largest unit
-# counts: the id.
+# counts: the id. Given the frame itself, a fit warns about that column.
 
 numbers = make_pipeline(SimpleImputer(), StandardScaler())
 usual = make_column_transformer(
@@ -89,7 +89,7 @@ usual = make_column_transformer(
 for name, rows in {
     "prepared": model[0].transform(table),
     "the usual way": usual.fit_transform(table),
-    "only numbers, as they are": table.select_dtypes("number"),
+    "only numbers, as they are": table.select_dtypes("number").to_numpy(),
 }.items():
     labels = KModes(n_clusters=4, random_state=0).fit(rows).labels_
     print(f"{name}: {adjusted_rand_score(group, labels):.2f}")
