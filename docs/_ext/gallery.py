@@ -5,17 +5,19 @@ from pathlib import Path
 
 ORDER = (
     "digits",
+    "customers",
+    "how_many_clusters",
     "outliers",
     "unsure_rows",
-    "too_many_clusters",
     "documents",
+    "any_clustering",
+    "moons_and_spirals",
     "colours",
     "landmarks",
     "spectral",
     "degrees",
-    "any_clustering",
-    "moons_and_spirals",
     "measurements",
+    "too_many_clusters",
     "grid_search",
     "dask_cluster",
 )
