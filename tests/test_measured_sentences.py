@@ -7,16 +7,34 @@ RUN = results("benchmarks")
 GUIDE = DOCS / "guide"
 
 
-def test_the_cost_of_an_iteration():
+@pytest.mark.parametrize("page", ["which_algorithm.md", "performance.md"])
+def test_the_cost_of_an_iteration(page):
     ratios = [
         workload["iteration"]["contestants"]["modeclust"]["ratio"]["median"]
         for workload in RUN["workloads"].values()
     ]
     ratios += [p["ratio"]["median"] for curve in RUN["growth"].values() for p in curve["points"]]
     assert_says(
-        GUIDE / "which_algorithm.md",
+        GUIDE / page,
         f"One iteration of K-modes took {min(ratios):.2f} to {max(ratios):.2f} of the time",
     )
+
+
+def test_the_numbers_on_the_page_about_performance():
+    first_fit = RUN["start"]["first_fit"]["modeclust"]["ratio"]["median"]
+    memory = RUN["workloads"]["MNIST-10"]["memory"]["libraries"]
+    ours, theirs = (memory[name]["share"] for name in ("modeclust", "scikit-learn"))
+    dask = RUN["chunks"]["contestants"]["Dask, 2 processes"]["ratio"]["median"]
+    page = GUIDE / "performance.md"
+    assert_says(
+        page, f"A new process that imports modeclust and fits iris took {first_fit:.2f} of the time"
+    )
+    assert_says(
+        page,
+        f"took {ours:.2f} of the memory of X in addition to X, a fit of scikit-learn's `KMeans` "
+        f"{theirs:.1f}.",
+    )
+    assert_says(page, f"Dask on two processes took {dask:.2f} of the time")
 
 
 def test_the_benchmarks_page_says_what_was_run():
