@@ -28,8 +28,11 @@ PIP_OPTIONS = {"--editable", "--no-build-isolation", "--no-deps"}
 
 
 def blocks(page, language):
-    """Return the code blocks of a language, each with the output shown below it, or None."""
-    output = r"(?:\n\n```text\n(.*?)```)?"
+    """Return the code blocks of a language, each with the output shown below it, or "".
+
+    The code may be folded, the output is not.
+    """
+    output = r"(?:\n(?::::\n)?\n```text\n(.*?)```)?"
     return re.findall(rf"^```{language}\n(.*?)```{output}", _text(page), re.DOTALL | re.MULTILINE)
 
 

@@ -11,6 +11,7 @@ from pages import (
     README,
     ROOT,
     assert_says,
+    blocks,
     check,
     commands_in_text,
     shell_lines,
@@ -26,6 +27,12 @@ def test_what_a_page_says_to_type_can_be_typed(page):
     assert not re.findall(OTHER_SHELLS, page.read_text(encoding="utf-8"), re.MULTILINE)
     for command in dict.fromkeys([*shell_lines(page), *commands_in_text(page)]):
         check(command)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_output_on_a_page_is_below_the_block_that_prints_it(page):
+    outputs = re.findall(r"^```text\n", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(outputs) == sum(bool(shown) for _, shown in blocks(page, "python"))
 
 
 def test_the_command_line_has_the_defaults_of_kmodes_as_two_pages_say():
