@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "capture_repr": ("_repr_html_",),  # reports and frames; legends and numbers are printed
     "ignore_repr_types": r"sklearn|modeclust\.estimators",  # a fit need not show its parameters
     "image_srcset": ["2x"],
+    "default_thumb_file": str(DOCS / "_static" / "logo.svg"),
     "doc_module": ("modeclust",),
     "backreferences_dir": "gallery/backreferences",
     "inspect_global_variables": False,
