@@ -4,7 +4,10 @@ import contextlib
 import doctest
 import io
 import re
+import shlex
+import shutil
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -132,22 +135,47 @@ def test_the_page_of_the_command_line_has_every_command_and_option():
         assert f"modeclust {name}" in section.select("div.highlight-sh")[-1].get_text()
 
 
-@pytest.mark.timeout(1800)  # a process for each
-def test_the_examples_of_the_command_line_run(folder):
+def prepare_files():
+    """Write the files that the examples of the command line read."""
     rng = np.random.default_rng(0)
     new = pl.read_csv("flowers.csv").drop("species")
     new.write_csv("new.csv")
     new.write_parquet("new.parquet")
+    customers = new.with_columns(
+        pl.Series("name", [f"customer {i}" for i in range(len(new))]),
+        pl.Series("comment", rng.choice(["always a pleasure", "never again"], len(new))),
+    )
+    customers.write_csv("customers.csv")
     KModes(3, random_state=0).fit(new).save("model.npz")
     np.save("images.npy", rng.random((100, 28 * 28)))
     np.save("large.npy", rng.random((400, 2)))
     Path("parts").mkdir()
     for part in range(2):
         new.write_parquet(f"parts/{part}.parquet")
+    run("modeclust fit iris -k 3")
+    run("modeclust predict iris.modes new.csv -o labels.csv")
 
+
+def read_by(line):
+    """Return the words of a command that may be files that it reads."""
+    words = shlex.split(line)
+    return [word for before, word in pairwise(words) if before != "-o"]
+
+
+@pytest.mark.timeout(1800)  # a process for each
+def test_the_examples_of_the_command_line_run(folder, monkeypatch):
+    prepare_files()
     page = parsed(SITE / "command_line.html")
     lines = [line for tag in page.select("div.highlight-sh") for line in tag.get_text().split("\n")]
     commands = dict.fromkeys(line for line in lines if line.startswith("modeclust "))
     assert {line.split()[1] for line in commands} == set(COMMANDS)
-    for line in commands:
+    for number, line in enumerate(commands):
+        own = folder / f"example {number}"
+        own.mkdir()
+        for file in (folder / name for name in read_by(line)):
+            if file.is_dir():
+                shutil.copytree(file, own / file.name)
+            elif file.exists():
+                shutil.copy(file, own)
+        monkeypatch.chdir(own)
         run(line)
