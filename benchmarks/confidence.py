@@ -15,6 +15,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor
 from timing import summaries
+from unseen_noisy_sets import UNSEEN_SETS
 
 from modeclust import KModes
 
@@ -28,15 +29,8 @@ def measure_confidence(effort: Effort):
     return {
         "seeds": effort.n_seeds,
         "resamples": N_RESAMPLES,
-        "outliers": [
-            {
-                "name": name,
-                "scores": _by_contestant(
-                    {who: [_area(make(seed), who, seed) for seed in seeds] for who in SCORERS}
-                ),
-            }
-            for name, make in NOISY_SETS.items()
-        ],
+        "outliers": _areas(NOISY_SETS, seeds),
+        "unseen_outliers": _areas(UNSEEN_SETS, seeds),
         "entropy": [
             {
                 "name": name,
@@ -47,6 +41,18 @@ def measure_confidence(effort: Effort):
             for name, load in overlapping_sets().items()
         ],
     }
+
+
+def _areas(sets, seeds):
+    return [
+        {
+            "name": name,
+            "scores": _by_contestant(
+                {who: [_area(make(seed), who, seed) for seed in seeds] for who in SCORERS}
+            ),
+        }
+        for name, make in sets.items()
+    ]
 
 
 def _by_contestant(areas):

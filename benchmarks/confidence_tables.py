@@ -8,9 +8,10 @@ def outlier_scores(results):
     """Compare how well outlier scores find known noise."""
     if not (part := results["confidence"]):
         return ""
-    return section(
+    headings = ["data", *part["outliers"][0]["scores"]]
+    known = section(
         "Outlier scores on known noise",
-        ["data", *part["outliers"][0]["scores"]],
+        headings,
         _rows(part["outliers"]),
         f"Area under the ROC curve, means over random_state 0 to {part['seeds'] - 1}, in brackets "
         "the minimum and the maximum. There are 2 rows of noise for 100 others, or as many as the "
@@ -18,6 +19,15 @@ def outlier_scores(results):
         "shapes the one that the table says. HDBSCAN: 1 - its probabilities, with "
         "min_cluster_size=15.",
     )
+    unseen = section(
+        "Outlier scores on other sets",
+        headings,
+        _rows(part["unseen_outliers"]),
+        "The same on sets of kinds that were made afterwards, so that nothing was chosen on them. "
+        "There are 1 to 3 rows of noise for 100 others, or as many as the name says. Mixed rows "
+        "have the values of different rows, and halves are those of two digits.",
+    )
+    return f"{known}\n\n{unseen}"
 
 
 def unsure_rows(results):

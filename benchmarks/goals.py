@@ -47,10 +47,11 @@ def goals(results) -> Iterator[Goal]:
 
 
 def _of_confidence(part):
-    ours = mean_area(part["outliers"], KMODES)
-    for other in ("LocalOutlierFactor", "IsolationForest"):
-        theirs = mean_area(part["outliers"], other)
-        yield Goal(f"area of outlier scores, beside {other}", "mean of the sets", ours, theirs)
+    for sets, data in (("outliers", "mean of the sets"), ("unseen_outliers", "mean of other sets")):
+        ours = mean_area(part[sets], KMODES)
+        for other in ("LocalOutlierFactor", "IsolationForest"):
+            theirs = mean_area(part[sets], other)
+            yield Goal(f"area of outlier scores, beside {other}", data, ours, theirs)
     ours = mean_area(part["entropy"], KMODES)
     yield Goal("area of entropy for unsure rows", "mean of the sets", ours, LEAST_AREA)
 

@@ -30,11 +30,12 @@ class Noisy(NamedTuple):
         return np.arange(len(self.X)) >= len(self.X) - self.n_noise
 
 
-def _with_noise(X, noise, n_clusters):
+def with_noise(X, noise, n_clusters):
+    """Return rows, the last of which are noise."""
     return Noisy(np.concatenate([X, noise]), len(noise), n_clusters)
 
 
-def _box(X, rng, share, size=1.2):
+def box(X, rng, share, size=1.2):
     """Return noise that is uniform in the box of the rows, a bit enlarged."""
     low, high = X.min(axis=0), X.max(axis=0)
     middle, half = (low + high) / 2, size * (high - low) / 2
@@ -66,7 +67,7 @@ def box_noise(n_features, n_clusters, share=NOISE_SHARE, *, is_long=False):
 
     def make(seed):
         X, _, _, rng = _blobs(seed, n_features, n_clusters, is_long)
-        return _with_noise(X, _box(X, rng, share), n_clusters)
+        return with_noise(X, box(X, rng, share), n_clusters)
 
     return make
 
@@ -78,7 +79,7 @@ def wide_noise(n_features, n_clusters):
         X, centers, std, rng = _blobs(seed, n_features, n_clusters)
         own = rng.integers(0, n_clusters, round(NOISE_SHARE * len(X)))
         away = rng.normal(size=(len(own), n_features)) * 3 * std[own, None]
-        return _with_noise(X, centers[own] + away, n_clusters)
+        return with_noise(X, centers[own] + away, n_clusters)
 
     return make
 
@@ -91,7 +92,7 @@ def far_group(n_features, n_clusters):
         away = rng.normal(size=n_features)
         away *= 3 * np.linalg.norm(X - X.mean(axis=0), axis=1).max() / np.linalg.norm(away)
         group = rng.normal(size=(round(NOISE_SHARE * len(X)), n_features)) * 0.3
-        return _with_noise(X, X.mean(axis=0) + away + group, n_clusters)
+        return with_noise(X, X.mean(axis=0) + away + group, n_clusters)
 
     return make
 
@@ -101,7 +102,7 @@ def shape_noise(shape, n_clusters, share=NOISE_SHARE, **options):
 
     def make(seed):
         X, _ = shape(N_ROWS, random_state=seed, **options)
-        return _with_noise(X, _box(X, np.random.default_rng(seed), share), n_clusters)
+        return with_noise(X, box(X, np.random.default_rng(seed), share), n_clusters)
 
     return make
 
@@ -112,7 +113,7 @@ def digits_and_photos(seed, share=NOISE_SHARE):
     X = load_digits().data / 16
     photos = [image.mean(axis=2) for image in load_sample_images().images]
     pieces = [_piece(photos[rng.integers(2)], rng) for _ in range(round(share * len(X)))]
-    return _with_noise(X, np.array(pieces), 10)
+    return with_noise(X, np.array(pieces), 10)
 
 
 def _piece(photo, rng, size=8):
@@ -128,7 +129,7 @@ def digits_and_scrambled(seed, share=NOISE_SHARE):
     rng = np.random.default_rng(seed)
     X = load_digits().data / 16
     chosen = X[rng.choice(len(X), round(share * len(X)), replace=False)]
-    return _with_noise(X, rng.permuted(chosen, axis=1), 10)
+    return with_noise(X, rng.permuted(chosen, axis=1), 10)
 
 
 def digits_and_zeros(seed, share=NOISE_SHARE):
@@ -137,7 +138,7 @@ def digits_and_zeros(seed, share=NOISE_SHARE):
     X, y = load_digits(return_X_y=True)
     others, zeros = X[y > 0] / 16, X[y == 0] / 16
     n_noise = round(share * len(others))
-    return _with_noise(others, zeros[rng.choice(len(zeros), n_noise, replace=False)], 9)
+    return with_noise(others, zeros[rng.choice(len(zeros), n_noise, replace=False)], 9)
 
 
 # With 2% of noise, unless the name has another share.

@@ -163,5 +163,5 @@ for ax, k in zip(axes, np.argsort(-moved)[:3], strict=True):
     ax.scatter(mode[shown], places, color=COLORS[0], label="mode")
     ax.set_yticks(places, terms[shown])
     ax.set(title=f"cluster {k}", xlabel="weight of the term")
-axes[-1].legend(loc="upper right", fontsize="small")
+figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 plt.show()

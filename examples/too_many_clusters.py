@@ -40,7 +40,7 @@ print(f"{len(merged.cluster_centers_)} clusters of {merged.counts_} rows are lef
 # of a group. In each group, the center of the largest cluster is kept, and K-modes runs again from
 # there. The plots show the centers, which determine the labels.
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.7), layout="constrained")
 looks = {"bandwidth": model.bandwidth_, "legend": False}
 display = PathDisplay.from_estimator(model, X, ax=axes[0], levels=[0.5], **looks)
 display.means_.remove()  # means are not needed here

@@ -973,6 +973,12 @@ JOB = {
         ("many", "--clusters must be auto or an integer > 0, got 'many'"),
         ("151", "--clusters=151 is more than the number of rows, 150; lower --clusters"),
     ],
+    "max_clusters": [
+        ("0", "'--max-clusters': .*1"),
+        ("2.5", "'--max-clusters': .*integer"),
+        ("many", "'--max-clusters': .*integer"),
+        ("5", "--max-clusters applies only to --clusters auto, got --clusters 3; remove one"),
+    ],
     "bandwidth": [
         (value, f"--bandwidth must be auto, a number > 0, inf, one of knn, .* got '{value}'")
         for value in ("0", "-1", "nan", "wide", "knn/", "knn/0", "auto/2")

@@ -12,6 +12,8 @@ Doubles = npt.NDArray[np.float64]
 
 # Below this intrinsic dimension, the peaks give the answer; otherwise the dips.
 MANY_DIMENSIONS = 3.0
+# The answer is not sure if there are peaks above this share of what counts.
+ALMOST = 0.75
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +27,8 @@ class ClusterSuggestion:
         `dimension` is below 3, and `n_by_dips` if not.
     is_sure : bool
         Whether peaks and dips agree on fewer than `max_clusters` clusters, no further peak has
-        more than three quarters of `peak_threshold`, and no clusters touch.
+        more than three quarters of `peak_threshold`, no clusters touch, and there are at least 20
+        different rows, or one.
     n_by_peaks : int
         The number of clusters by the peaks of the density.
     n_by_dips : int
@@ -115,6 +118,12 @@ class ClusterSuggestion:
         return "peaks" if self.dimension < MANY_DIMENSIONS else "dips"
 
     @property
+    def has_other_peaks(self) -> bool:
+        """Whether there are peaks that are almost high enough to count."""
+        n_almost = np.count_nonzero(self.peak_heights >= ALMOST * self.peak_threshold)
+        return bool(1 + n_almost > self.n_by_peaks)
+
+    @property
     def answer(self) -> str:
         """The answer in words: "6 clusters", or "not sure: 9 by peaks, 12 by dips"."""
         if self.is_sure:
@@ -126,7 +135,9 @@ class ClusterSuggestion:
             return answer
         if self.n_clusters >= self.max_clusters:
             return f"{answer}, and max_clusters={self.max_clusters} allows no more"
-        return f"{answer}, but another peak is almost high enough"
+        if self.has_other_peaks:
+            return f"{answer}, but another peak is almost high enough"
+        return f"{answer}, but too few different rows to tell"
 
     def __str__(self) -> str:
         if self.is_sure:

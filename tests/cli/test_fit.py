@@ -66,6 +66,13 @@ def test_the_number_of_clusters_is_chosen(here):
     )
 
 
+def test_the_largest_number_of_clusters(here):
+    result = invoke("fit", "iris", "-k", "auto", "--max-clusters", "2")
+    assert load("iris.modes/model.npz").max_clusters == 2
+    answer = "2 by peaks, 2 by dips, and --max-clusters=2 allows no more"
+    assert f"number of clusters: not sure: {answer}; 2 are taken\n" in result.stdout
+
+
 def test_it_says_that_the_number_of_clusters_is_not_sure(here):
     result = invoke("fit", "moons", "-k", "auto", "--bandwidth", "knn", "--n-bandwidths", "2")
     assert re.search(

@@ -182,18 +182,20 @@ def test_shares_of_mean_shift_are_largest_at_the_nearest_mode(container):
 
 
 @pytest.mark.parametrize("kind", [KModes(3), LaplacianKModes(3), MeanShift(2.0)])
-def test_shares_are_of_models_fitted_without_y(kind, tmp_path):
+def test_models_of_sparse_rows_with_y_have_no_shares(kind, tmp_path):
     model = clone(kind)
     with pytest.raises(NotFittedError):
         model.predict_proba(X)
     shares = model.fit(X).predict_proba(X)
     assert shares.shape == (400, len(model.cluster_centers_))
-    pipeline = make_pipeline(StandardScaler(), clone(kind)).fit(X)
+    pipeline = make_pipeline(StandardScaler(), clone(kind)).fit(X, Y)
     assert pipeline.predict_proba(X).shape[0] == 400
-    model.fit(X, Y)
+    rows = sparse.csr_array(X)
+    assert model.fit(rows).predict_proba(rows).shape == (400, len(model.cluster_centers_))
+    model.fit(rows, Y)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match=r"fitted without y.* Call fit\(X\)"):
-        model.predict_proba(X)
+        model.predict_proba(rows)
     model.save(tmp_path / "model.npz")
     assert not hasattr(modeclust.load(tmp_path / "model.npz"), "predict_proba")
 

@@ -54,13 +54,26 @@ def test_what_it_says():
     found = suggest_clusters(X, random_state=0)
     assert str(unsure(found)) == ("not sure: 3 by peaks, 5 by dips. Look at .plot(); n_clusters=5")
     assert "max_clusters=5 allows no more" in str(suggest_clusters(X, max_clusters=5))
-    assert "another peak is almost high enough" in str(replace(found, is_sure=False))
-    assert str(suggest_clusters(np.zeros((9, 2)))) == "1 cluster"
+    heights = np.r_[found.peak_heights[:4], 0.8 * found.peak_threshold]
+    almost = replace(found, is_sure=False, peak_heights=heights)
+    assert "another peak is almost high enough" in str(almost)
     touching = replace(found, is_sure=False, n_clusters=7, n_by_shape=7)
     assert touching.answered_by == "shape"
     assert str(touching) == (
         "not sure: 5 by peaks, 5 by dips, 7 by shape. Look at .plot(); n_clusters=7"
     )
+
+
+def test_a_few_rows_tell_nothing(rng):
+    group = rng.normal(size=(10, 2))
+    few, enough = (np.concatenate([group[:n], group[:n] + 50]) for n in (4, 10))
+    for rows in (few, np.repeat(few, 30, axis=0), few[:2]):
+        found = suggest_clusters(rows, random_state=0)
+        assert not found.is_sure
+        assert "too few different rows to tell" in str(found)
+    found = suggest_clusters(enough, random_state=0)
+    assert (found.n_clusters, found.is_sure) == (2, True)
+    assert str(suggest_clusters(np.zeros((9, 2)))) == "1 cluster"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ def test_it_says_that_it_is_not_sure(found):
     ("change", "reason"),
     [
         ({}, "Both tests find this number: peaks"),
-        ({"is_sure": False}, "Both tests find this number, but it is close"),
+        ({"is_sure": False, "peak_threshold": 1e-3}, "Both tests find this number, but it is cl"),
+        ({"is_sure": False, "max_clusters": 5}, "There may be more: max_clusters=5 allows no more"),
+        ({"is_sure": False, "n_rows": 19}, "With 19 different rows, the tests can find no more"),
         ({"is_sure": False, "n_by_peaks": 3}, "The dips are suggested, as the rows have many"),
         ({"is_sure": False, "n_by_peaks": 3, "dimension": 2.0}, "The peaks are suggested"),
         ({"is_sure": False, "n_by_shape": 7, "n_clusters": 7}, "Some clusters touch."),

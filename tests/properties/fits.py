@@ -141,7 +141,7 @@ def check_confidence(ask, model, rows):
     scores = ask("KModes.score_outliers", rows, model)
     assert np.isfinite(scores).all()
     np.testing.assert_allclose(scores, model.outlier_scores_, rtol=1e-6, atol=1e-6)
-    if model._fitted_with_y:
+    if model._sparse_with_y:
         assert not hasattr(model, "predict_proba")
         return
     shares = ask("KModes.predict_proba", rows, model)
@@ -482,7 +482,7 @@ def mean_shift_fits_together(ask, rows):
     nearest = model.predict(rows.X, method="nearest")
     check_nearest(nearest, distances_to(centers, seen), seen)
     assert set(ask("MeanShift.predict", rows, model)) <= set(range(n_modes))
-    if not model._fitted_with_y:
+    if not model._sparse_with_y:
         check_shares(ask("MeanShift.predict_proba", rows, model), n_modes)
     check_copies(
         ask, model, rows, lambda m: m.predict(rows.X), lambda m: ask("MeanShift.fit", rows, m)
@@ -590,7 +590,7 @@ def soft_labels_and_modes_have_bandwidths_of_their_own(ask, rows):
     check_exemplars(model, distances_to(model.modes_, seen), seen)
     if isinstance(model.init, str) and model.init == "linkage" and model.smoothing != 0:
         assert model.counts_.min() > 0
-    if not model._fitted_with_y:
+    if not model._sparse_with_y:
         check_shares(ask("LaplacianKModes.predict_proba", rows, model), n_clusters)
 
 
@@ -631,7 +631,7 @@ def laplacian_kmodes_fits_together(ask, rows):
     assert W.nnz == 0 or W.data.min() >= 0
     labels = ask("LaplacianKModes.predict", rows, model)
     predict = model.predict
-    if not model._fitted_with_y:
+    if not model._sparse_with_y:
         shares = ask("LaplacianKModes.predict_proba", rows, model)
         check_shares(shares, n_clusters)
         assert np.all(shares[np.arange(len(Z)), labels] >= shares.max(axis=1) - 1e-9)

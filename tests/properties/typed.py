@@ -153,6 +153,7 @@ JOB = {
     "exclude": EXCLUDE,
     "id_column": st.sampled_from([None, "id"]),
     "n_clusters": st.integers(1, 4),
+    "max_clusters": st.none(),  # of -k auto
     "method": st.sampled_from(["kmodes", "laplacian"]).map(_method),
     "bandwidth": st.one_of(
         st.sampled_from(["auto", *RULES, *PARTS, "inf"]).map(

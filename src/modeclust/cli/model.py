@@ -32,6 +32,13 @@ def make_model(options: FitOptions) -> Model:
         "random_state": options.seed,
         "n_jobs": options.jobs,
     }
+    if options.max_clusters is not None:
+        if n_clusters != "auto":
+            raise ValueError(
+                f"--max-clusters applies only to --clusters auto, got --clusters {n_clusters}; "
+                "remove one of the two."
+            )
+        shared["max_clusters"] = options.max_clusters
     if options.n_bandwidths is not None:
         shared["n_bandwidths"] = options.n_bandwidths
     if is_kmodes:

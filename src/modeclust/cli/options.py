@@ -116,9 +116,18 @@ class FitOptions(NamedTuple):
             "--clusters",
             metavar="K|auto",
             show_default=False,
-            help="Number of clusters. auto: chosen from the data, at most 40.",
+            help="Number of clusters. auto: chosen from the data.",
         ),
     ]
+    max_clusters: Annotated[
+        int | None,
+        clustering_option(
+            metavar="N",
+            min=1,
+            show_default="40",
+            help="Largest number of clusters that -k auto may choose.",
+        ),
+    ] = None
     method: Annotated[
         Method,
         clustering_option(

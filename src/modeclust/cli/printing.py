@@ -25,6 +25,7 @@ OPTION_NAMES = [
     (re.compile(pattern), option)
     for pattern, option in (
         (r"\bn_clusters\b", "--clusters"),
+        (r"\bmax_clusters\b", "--max-clusters"),
         (r"\bn_(bandwidths|init|neighbors)\b", r"--n-\1"),
         (r"\bneighbor_search\b", "--neighbor-search"),
         (r"\brows_per_mode\b", "--rows-per-mode"),
@@ -120,7 +121,8 @@ def print_fit(results: dict[str, Any]) -> None:
         say(f"bandwidth {bandwidth}{rule}, objective {objective}")
     if results["suggestion"]:
         taken = "" if results["suggestion"]["is_sure"] else f"; {results['n_clusters']} are taken"
-        say(f"number of clusters: {results['suggestion']['answer']}{taken}")
+        answer = use_option_names(results["suggestion"]["answer"])
+        say(f"number of clusters: {answer}{taken}")
     print_clusters(results["clusters"], results["start"])
     pairs = results["redundant"]
     if results["too_wide_for_redundancy"]:

@@ -76,8 +76,9 @@ class ConfidenceMixin(NewRowsMixin, SavingMixin):
         standard deviation s = sqrt(2 / (9 d)). So d = 2 / (9 s^2), between 1 and the number of
         features. With all features for d, nearly all shares would be 0 or 1.
 
-        A model that was fitted with y does not have this method: scikit-learn would take the
-        columns for the classes of y.
+        The columns are clusters, not the classes of a y that ``fit(X, y)`` ignores. A model that
+        was fitted to sparse rows with y does not have this method: scikit-learn's `check_estimator`
+        expects the classes there.
 
         Examples
         --------

@@ -18,7 +18,11 @@ from sklearn.utils import check_random_state
 from modeclust._sklearn import CALLBACK_ATTRIBUTES, CallbackSupportMixin
 from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.estimators.observers import CallbackObserver, Progress, ProgressPrinter
-from modeclust.estimators.parameters import FittedParametersMixin, n_kmeans_runs
+from modeclust.estimators.parameters import (
+    FittedParametersMixin,
+    is_sparse_with_y,
+    n_kmeans_runs,
+)
 from modeclust.estimators.problem import CheckedInput, Problem, Record
 from modeclust.exceptions import UnsureClusterCountWarning, _warn_user
 from modeclust.path import Path
@@ -95,9 +99,8 @@ class PathEstimator(FittedParametersMixin, CallbackSupportMixin):
             self._follow_path(progress)
             self._follow_modes(progress)
             attributes = self._fitted_attributes(progress.record)
-        self._store(
-            attributes | {"cluster_suggestion_": suggestion, "_fitted_with_y": y is not None}
-        )
+        attributes["_sparse_with_y"] = is_sparse_with_y(X, y)
+        self._store(attributes | {"cluster_suggestion_": suggestion})
         for observer in reversed(progress.observers):
             observer.end_fit()
         progress.record.warn(stopped=progress.stopped)

@@ -346,7 +346,7 @@ class KModes(
             Dask array, of dense or CSR chunks, or a Dask frame is processed chunk by chunk on its
             workers.
         y : Ignored
-            Not used. A model that was fitted with y has no `predict_proba`.
+            Not used. A model that was fitted to sparse rows with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows. An integer weight w is equivalent to repeating the row w
             times, also for the rule that estimates the bandwidth.

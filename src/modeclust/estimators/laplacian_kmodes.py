@@ -343,7 +343,7 @@ class LaplacianKModes(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data. A copy is kept for `predict`.
         y : Ignored
-            Not used. A model that was fitted with y has no `predict_proba`.
+            Not used. A model that was fitted to sparse rows with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows in the sum over kernels. They do not change the graph: a
             weight of 2 is not equivalent to repeating the row.

@@ -41,6 +41,7 @@ from modeclust.estimators.parameters import (
     FINITE,
     BandwidthRule,
     FittedParametersMixin,
+    is_sparse_with_y,
 )
 from modeclust.estimators.same_rows import first_unlike
 from modeclust.estimators.saving import SavingMixin
@@ -212,7 +213,7 @@ class MeanShift(
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The data. Float32 stays float32; CSR stays sparse.
         y : Ignored
-            Not used. A model that was fitted with y has no `predict_proba`.
+            Not used. A model that was fitted to sparse rows with y has no `predict_proba`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights q >= 0 of the rows. An integer weight w is equivalent to repeating the row w
             times.
@@ -242,7 +243,7 @@ class MeanShift(
             raise ValueError(self._no_bandwidth(error, opened)) from None
         labels = search.row_labels(found.modes)
         self._store(kernel_density, opened, found, labels)
-        self._fitted_with_y = y is not None
+        self._sparse_with_y = is_sparse_with_y(X, y)
         if task is not None:
             task.call_on_fit_task_end(**callback_args, reconstruction_attributes={})
         if not found.modes.converged:

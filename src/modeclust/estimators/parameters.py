@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust._sklearn import Decorator, Interval, StrOptions, is_array_like
+from modeclust.data.reading import is_sparse
 from modeclust.kernels import KERNELS
 from modeclust.solvers.bandwidth import RULES, parse_rule
 
@@ -67,11 +68,16 @@ def n_kmeans_runs(n_init: int | str, init: Any) -> int:
     return int(n_init)
 
 
-class OfClusters:
-    """Decorates `predict_proba`: a model has it after a fit without y.
+def is_sparse_with_y(X: Any, y: Any) -> bool:
+    """Return whether a model that is fitted to these has no `predict_proba`; see `OfClusters`."""
+    return y is not None and is_sparse(X)
 
-    scikit-learn takes its columns for the classes of y wherever it calls ``fit(X, y)``: in
-    `cross_val_predict`, in scorers, and in `check_estimator`. They are clusters.
+
+class OfClusters:
+    """Decorates `predict_proba`: a fitted model has it, unless its rows were sparse and had a y.
+
+    `check_estimator` of scikit-learn fits sparse rows with y. Then it expects a column for each
+    class of y, from clusterers too.
     """
 
     def __init__(self, method: Callable[..., Any]) -> None:
@@ -82,10 +88,11 @@ class OfClusters:
         if model is None:
             return self._method
         check_is_fitted(model)  # its error is an AttributeError too
-        if getattr(model, "_fitted_with_y", False):
+        if getattr(model, "_sparse_with_y", False):
             raise AttributeError(
-                "predict_proba needs a model that was fitted without y, because its columns are "
-                "clusters, and scikit-learn would take them for the classes of y. Call fit(X)."
+                "predict_proba needs a model that was fitted without y if the rows are sparse: its "
+                "columns are clusters, and scikit-learn's check_estimator expects the classes of y "
+                "there. Call fit(X)."
             )
         return MethodType(self._method, model)
 

@@ -171,7 +171,13 @@ def _reason(found: ClusterSuggestion) -> str:
             f"{found.n_by_shape}."
         )
     if found.n_by_peaks == found.n_by_dips:
-        return "Both tests find this number, but it is close: look at what is next to the lines."
+        if found.n_clusters >= found.max_clusters:
+            return f"There may be more: max_clusters={found.max_clusters} allows no more."
+        if found.has_other_peaks:
+            return (
+                "Both tests find this number, but it is close: look at what is next to the lines."
+            )
+        return f"With {found.n_rows} different rows, the tests can find no more."
     few = "few" if found.answered_by == "peaks" else "many"
     return (
         f"The tests disagree. The {found.answered_by} are suggested, as the rows have {few} "

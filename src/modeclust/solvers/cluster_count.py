@@ -5,6 +5,7 @@ clusters of K-means; see `density_peaks` and `cluster_dips`. *Shape* counts clus
 where they all look like the ones that stand alone; see `cluster_shape`.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ from modeclust.solvers.neighbors import nearest_rows
 
 # Of more rows than this, the tests see a random sample.
 MAX_ROWS = 5_000
-# The answer is not sure if there are peaks above this share of what counts.
-ALMOST = 0.75
+# The tests find no clusters of fewer than about ten rows. So if there are fewer different rows than
+# this, they can only find one cluster, and the answer is not sure. A single one is one cluster.
+FEWEST_ROWS = 20
 
 
 class Tests(NamedTuple):
@@ -50,11 +52,9 @@ class Tests(NamedTuple):
         peaks, dips = self.peaks, self.dips
         n_by_gaps = peaks.n_clusters if self.by_peaks else dips.n_clusters
         n_by_shape = None if self.by_shape is None else len(self.by_shape)
-        n_almost = 1 + np.count_nonzero(peaks.heights >= ALMOST * peaks.threshold)
-        agree = peaks.n_clusters == dips.n_clusters == n_almost < max_clusters
-        return ClusterSuggestion(
+        found = ClusterSuggestion(
             n_clusters=n_by_shape or n_by_gaps,
-            is_sure=bool(agree and n_by_shape is None),
+            is_sure=False,
             n_by_peaks=peaks.n_clusters,
             n_by_dips=dips.n_clusters,
             labels=labels,
@@ -72,6 +72,9 @@ class Tests(NamedTuple):
             n_rows=len(self.sample.weight),
             n_by_shape=n_by_shape,
         )
+        agree = n_by_shape is None and peaks.n_clusters == dips.n_clusters < max_clusters
+        too_few = 1 < found.n_rows < FEWEST_ROWS
+        return replace(found, is_sure=not (found.has_other_peaks or too_few) and agree)
 
     def label(self, dataset: Dataset) -> Labels:
         """Return the label of each row of a dataset, by the test that gave the answer.
