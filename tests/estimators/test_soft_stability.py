@@ -79,6 +79,9 @@ def test_few_rows():
     X = np.arange(6.0)[:, None]
     model = LaplacianKModes(5, n_neighbors=5).fit(X)
     assert np.all(np.isfinite(model.stability(X, n_resamples=3).jaccard))
+    model = LaplacianKModes(5, init=X[1:]).fit(X)
+    # Four rows are drawn, and each is a cluster of its own, so no drawn row changes its cluster.
+    assert set(model.stability(X, n_resamples=1).jaccard) <= {0, 0.5, 1}
     weight = np.array([1.0, 0, 0, 0, 0, 0])
     model = LaplacianKModes(1).fit(X, sample_weight=weight)
     with pytest.raises(ValueError, match="at least 2 rows of positive weight"):

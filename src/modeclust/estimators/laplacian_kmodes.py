@@ -160,7 +160,8 @@ class LaplacianKModes(
         The share of each row in each cluster; rows sum to 1.
     labels_ : ndarray of shape (n_samples,)
         The cluster in which each row has its largest share. Ties go to the nearest center. With
-        ``init="linkage"``, clusters are numbered by the size that they had at the start.
+        ``init="linkage"``, clusters are numbered by the size that they had at the start; of equal
+        sizes, by the smallest value of the first feature in which these differ.
     modes_ : ndarray of shape (n_clusters, n_features)
         The mode of each cluster: its representative.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)

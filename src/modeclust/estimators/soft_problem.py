@@ -25,7 +25,7 @@ from modeclust.solvers.density_graph import (
 )
 from modeclust.solvers.kmodes import Centers, State, follow_path, inverse_square, state_of
 from modeclust.solvers.laplacian import SOLVERS, Graph, follow_soft_path
-from modeclust.solvers.linkage import linkage_labels
+from modeclust.solvers.linkage import linkage_labels, with_ordered_ties
 from modeclust.solvers.neighbors import (
     Found,
     approximate_rows,
@@ -111,7 +111,8 @@ class SoftProblem(Problem):
         dataset, n_clusters = self._memory(), self.n_clusters
         graph = self._connected() if self.linkage_graph is None else self.linkage_graph
         weight = dataset.weight
-        labels = linkage_labels(graph, n_clusters, weight > 0 if weight.size else None)
+        linked = linkage_labels(graph, n_clusters, weight > 0 if weight.size else None)
+        labels = with_ordered_ties(linked, self.X)
         dataset.rows.set_labels(labels, n_clusters)
         centers = self.means()
         sums = dataset.run(ModePass(centers, self.options.kernel, 0.0, reassign=False))

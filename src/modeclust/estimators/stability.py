@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.data.bootstrap import draw_counts
 from modeclust.data.memory import open_dataset, thread_count
-from modeclust.data.reading import in_memory, read_rows
+from modeclust.data.reading import in_memory, is_sparse, read_rows
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import (
     check_rows,
@@ -245,6 +245,7 @@ class SoftStabilityMixin(ResamplingMixin):
     labels_: npt.NDArray[np.int32]
     affinity: Any
     affinity_: sparse.csr_array
+    init: Any
     n_neighbors: int | str
 
     def stability(
@@ -284,7 +285,8 @@ class SoftStabilityMixin(ResamplingMixin):
         average. No row is drawn twice: copies of a row would be its nearest neighbours in the
         graph. The rows keep their weights. If `affinity` is a matrix, the part of it between the
         drawn rows is used. Each fit has the parameters of this model, with another seed; what is
-        "auto" is chosen again.
+        "auto" is chosen again. In a sample of fewer rows than clusters, each row is a cluster of
+        its own.
 
         Examples
         --------
@@ -324,6 +326,8 @@ class SoftStabilityMixin(ResamplingMixin):
         if not isinstance(self.affinity, str):
             changed["affinity"] = self.affinity_[drawn][:, drawn]
         X = read_rows(rows, drawn)
+        if n_drawn < self.n_clusters_ and not (isinstance(self.init, str) or callable(self.init)):
+            changed["init"] = X.toarray() if is_sparse(X) else X
         model = self._fit_again(X, _seed(rng), changed, sample_weight=weights[drawn])
         return Resample(model, drawn, np.ones(n_drawn))
 

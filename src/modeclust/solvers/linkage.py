@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import Doubles, Indices
+from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows
 
 # A cluster has at least this share of the mean cluster size, if the graph has K such clusters.
 LEAST_SHARE = 0.1
@@ -214,3 +214,21 @@ def _numbered(roots: Indices) -> npt.NDArray[np.int32]:
     numbers = np.empty(len(order), dtype=np.int32)
     numbers[order] = np.arange(len(order))
     return numbers[codes]
+
+
+def with_ordered_ties(labels: npt.NDArray[np.int32], X: Any) -> npt.NDArray[np.int32]:
+    """Return labels by falling size; of equal sizes, the smallest value of a feature decides.
+
+    The first feature in which two clusters have different smallest values counts. So the labels do
+    not depend on the order of the rows.
+    """
+    counts = np.bincount(labels)
+    sizes, n_equal = np.unique(counts, return_counts=True)
+    smallest: dict[int, list[float]] = {}
+    for k in np.flatnonzero(np.isin(counts, sizes[n_equal > 1])):
+        values = read_rows(X, np.flatnonzero(labels == k)).min(axis=0)
+        smallest[int(k)] = (values.toarray() if is_sparse(values) else values).ravel().tolist()
+    order = sorted(range(len(counts)), key=lambda k: (-counts[k], smallest.get(k, [])))
+    numbers = np.empty(len(order), dtype=np.int32)
+    numbers[order] = np.arange(len(order))
+    return numbers[labels]
