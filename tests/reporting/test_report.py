@@ -112,7 +112,7 @@ def test_labels_with_noise():
     n_noise = int((labels == -1).sum())
     assert n_noise > 0
     assert summary["n_noise"] == n_noise
-    assert f"{n_noise} rows belong to no cluster (noise)." in summary["notes"]
+    assert f"3 clusters, {n_noise} in none (noise)." in summary["facts"][0]
     found = cluster_modes(X, labels)
     np.testing.assert_allclose(typical(summary), found.modes, rtol=1e-3, atol=1e-3)
     assert [card["rows"] for card in summary["cards"]] == found.counts.tolist()

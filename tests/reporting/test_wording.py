@@ -17,7 +17,7 @@ def words(values, kind="number", name="x", *, is_integer=False):
         (np.arange(20_000, 90_000, 100), True, 71599.99999, "71,600"),
         (np.arange(18, 80), True, 34.56, "34.6"),
         (np.arange(1940, 2005), True, 1974.3, "1974"),
-        (np.arange(0, 3000), True, 1974.3, "1,974"),
+        (np.arange(0, 3000), True, 1974.3, "1,970"),
         (np.arange(43, 79) / 10, False, 5.07249624, "5.07"),
         (np.arange(43, 79) / 10, False, 5.0, "5"),
         (np.linspace(-2, 2, 50), False, -0.5, "\N{MINUS SIGN}0.5"),
@@ -37,9 +37,7 @@ def test_what_sets_a_cluster_apart_is_a_sentence():
     assert (
         income.compare(71_600.4, 51_399.7, "all rows ", None) == "Income 71,600 (all rows 51,400)"
     )
-    column = category_column("Plan", ["pro", "basic"] * 5)
-    plan = ColumnWords(column, AllRows(column, None))
-    assert plan.compare(0.88, 0.41, "all rows ", "pro") == "Plan pro 88% (all rows 41%)"
+    assert PLAN.compare(0.88, 0.41, "all rows ", "pro") == "Plan pro 88% (all rows 41%)"
     owner = words([0, 1, 1], "boolean", "Owner")
     assert owner.compare(0.88, 0.41, "there ", "True") == "Owner 88% (there 41%)"
     since = words(np.arange(19_000, 19_100), "date", "Since")
@@ -49,17 +47,33 @@ def test_what_sets_a_cluster_apart_is_a_sentence():
     )
 
 
+plan_column = category_column("Plan", ["pro", "basic"] * 5)
+PLAN = ColumnWords(plan_column, AllRows(plan_column, None))
+
+
 @pytest.mark.parametrize(
-    ("told", "effect", "category", "wanted"),
+    ("told", "effect", "value", "category", "wanted"),
     [
-        (words([1, 2, 3], name="Income"), 1.0, None, "High Income"),
-        (words([1, 2, 3], name="Income"), -1.0, None, "Low Income"),
-        (words([0, 1, 1], name="Owner"), 1.0, None, "Owner"),
-        (words([0, 1, 1], "boolean", "Owner"), -1.0, "True", "no Owner"),
+        (words([1, 2, 3], name="Income"), 1.0, 3.0, None, "High Income"),
+        (words([1, 2, 3], name="Income"), -1.0, 1.0, None, "Low Income"),
+        (words([0, 1, 1], name="Owner"), 1.0, 0.9, None, "Owner yes"),
+        (words([0, 1, 1], name="Owner"), 1.0, 0.4, None, "More Owner"),
+        (words([0, 1, 1], "boolean", "Owner"), -1.0, 0.02, "True", "Owner no"),
+        (words([0, 1, 1], "boolean", "Owner"), -1.0, 0.3, "True", "Less Owner"),
+        (PLAN, 1.0, 0.5, "pro", "Plan pro"),
+        (PLAN, 1.0, 0.49, "pro", "More Plan pro"),
+        (PLAN, -1.0, 0.1, "pro", "No Plan pro"),
+        (
+            words([1, 2, 3], name="גיל"),
+            1.0,
+            3.0,
+            None,
+            "High \N{FIRST STRONG ISOLATE}גיל\N{POP DIRECTIONAL ISOLATE}",
+        ),
     ],
 )
-def test_parts_of_names(told, effect, category, wanted):
-    assert told.adjective(effect, 2.0, category) == wanted
+def test_parts_of_names(told, effect, value, category, wanted):
+    assert told.adjective(effect, value, category) == wanted
 
 
 def test_dates_are_as_exact_as_they_need_to_be():

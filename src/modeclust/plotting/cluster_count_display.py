@@ -13,7 +13,7 @@ from modeclust.plotting.palette import COLORS
 # Peaks that are shown, besides those that count.
 N_LOWER_PEAKS = 5
 MAX_BINS = 40
-KEPT, MERGED = COLORS[0], COLORS[3]
+KEPT, MERGED = COLORS[0], COLORS[8]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,18 +2,19 @@
 
 from typing import Any
 
-# Petroff's cycle of ten colours for any colour vision (arXiv:2107.02270).
+# Petroff's ten colours for any colour vision (arXiv:2107.02270). The greys come last, because rows
+# without a cluster are grey.
 COLORS = (
     "#3f90da",
     "#ffa90e",
     "#bd1f01",
-    "#94a4a2",
     "#832db6",
     "#a96b59",
-    "#e76300",
     "#b9ac70",
-    "#717581",
+    "#e76300",
     "#92dadd",
+    "#94a4a2",
+    "#717581",
 )
 # Clusters 0 to 9 have the first symbol, clusters 10 to 19 the second, and so on. The page of a
 # report draws the same symbols (`reporting/page/state.js`).

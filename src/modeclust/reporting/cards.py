@@ -20,6 +20,7 @@ from modeclust.reporting.wording import (
     ColumnWords,
     describe_cluster,
     finite_or_none,
+    isolated,
     name_clusters,
     shorten,
 )
@@ -217,7 +218,7 @@ def _names(parts: Parts, apart: list[list[dict[str, Any]]]) -> list[str]:
     if any(isinstance(label, str) for label in source.names):  # the user has named them
         return [str(label) for label in source.names]
     if parts.named_by_terms:
-        words = [[shorten(term) for term, _ in terms] for terms in parts.terms]
+        words = [[isolated(shorten(term)) for term, _ in terms] for terms in parts.terms]
         return name_clusters(words, fallbacks, N_TERMS_IN_NAME)
     if not parts.rows.has_names:
         return fallbacks

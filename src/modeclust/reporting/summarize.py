@@ -150,10 +150,6 @@ def _notes(source: Source) -> list[str]:
     if suggestion is not None:
         told = _suggestion_in_words(suggestion)
         notes.append(f"The number of clusters was chosen from the data. {told}")
-    if n_noise := source.n_rows - sum(source.counts):
-        notes.append(
-            f"{rows_in_words(n_noise)} belong{'s' if n_noise == 1 else ''} to no cluster (noise)."
-        )
     if source.n_unknown:
         notes.append(
             "Labels along the path were not stored, so only the last steps are shown; fit with "
@@ -171,9 +167,11 @@ def _count_clusters(source: Source, *, of_rows: bool = True) -> str:
 
 
 def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
-    what = f"{rows_in_words(source.n_rows)} in {_count_clusters(source, of_rows=False)}"
+    what, clusters = rows_in_words(source.n_rows), _count_clusters(source, of_rows=False)
     if n_noise:
-        what += f", {n_noise:,} of them in none"
+        what += f": {source.n_rows - n_noise:,} in {clusters}, {n_noise:,} in none (noise)"
+    else:
+        what += f" in {clusters}"
     how = "" if source.model is None else f", found by {type(source.model).__name__}"
     n_used = sum(column.clustered is True for column in rows.columns)
     if n_used and n_used < rows.n_columns:
@@ -183,8 +181,8 @@ def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
     if averaged is not None and (averaged[-1] > 0).any():
         middle = float(np.median(averaged[-1][averaged[-1] > 0]))
         facts.append(
-            "The typical row of a cluster is its mode: the mean of the rows around the peak of "
-            f"their density, about {middle:,.0f} of them."
+            "The typical row of a cluster is its mode: the average of about "
+            f"{rows_in_words(round(middle))} where its rows are densest."
         )
     return facts
 

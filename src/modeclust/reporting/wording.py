@@ -1,6 +1,7 @@
 """Sentences of a report: numbers as people write them, and what sets a cluster apart in words."""
 
 import math
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,6 +25,8 @@ MAX_DECIMALS, MANY_DECIMALS = 12, 400
 # Numbers with a smaller unit, or from this size on, have an exponent.
 SMALLEST_UNIT, LARGEST_NUMBER = 1e-7, 1e12
 YEARS = 1500, 2200
+# A value that this share of a cluster has is named as its value, or as one that it does not have.
+MOSTLY, RARELY = 0.5, 0.1
 # What differs less than this from all rows, in spreads, does not name a cluster.
 SMALLEST_EFFECT = 0.4
 N_IN_NAME, N_TERMS_IN_NAME = 2, 3
@@ -50,7 +53,7 @@ class NumberFormat(NamedTuple):
         is_year = column.is_integer and bool(
             YEARS[0] <= known.min(initial=np.inf) and known.max(initial=0.0) <= YEARS[1]
         )
-        exact = 2 - math.floor(math.log10(size))
+        exact = 2 - round(math.log10(size))
         digits = min(exact, _decimals_of(known) + 1)
         unit = 1.0 if is_year else 10.0**-digits
         return cls(unit, column.is_binary, is_year, exact + EXTRA_DIGITS)
@@ -100,6 +103,12 @@ def shorten(text: str, length: int = MAX_NAME) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def isolated(text: str) -> str:
+    """Return a text so that its right-to-left letters do not reorder the text around it."""
+    is_rtl = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
+    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}" if is_rtl else text
+
+
 class ColumnWords:
     """Writes the values of a column."""
 
@@ -119,7 +128,8 @@ class ColumnWords:
         name = shorten(self.column.name, 2 * MAX_NAME)
         if category is not None:
             subject = name if category == "True" else f"{name} {shorten(category)}"
-            return f"{subject} {percent(value)} ({where}{percent(other)})"
+            return f"{isolated(subject)} {percent(value)} ({where}{percent(other)})"
+        name = isolated(name)
         if self.column.kind == "date":
             months = self._month(value), self._month(other)
             own, usual = months if months[0] != months[1] else (value, other)
@@ -134,12 +144,16 @@ class ColumnWords:
     def adjective(self, effect: float, value: Any, category: str | None) -> str:
         """Return what tells a cluster apart, as a part of its name: "High Income", "Plan pro"."""
         name = shorten(self.column.name)
-        if self.column.kind == "boolean" or self.format.is_share:
-            return name if effect > 0 else f"no {name}"
-        if category is not None:
-            return (
-                f"{name} {shorten(category)}" if effect > 0 else f"{name} not {shorten(category)}"
-            )
+        if self.column.kind == "category" and category is not None:
+            name = isolated(f"{name} {shorten(category)}")
+            yes, no = name, f"No {name}"
+        else:
+            name = isolated(name)
+            yes, no = f"{name} yes", f"{name} no"
+        if category is not None or self.format.is_share:
+            if effect > 0:
+                return yes if value >= MOSTLY else f"More {name}"
+            return no if value <= RARELY else f"Less {name}"
         if self.column.kind == "date":
             return f"{name} {self._month(value)}"
         if self.format.is_year:

@@ -17,9 +17,10 @@ function makeCard(card) {
   const bar = element("span", { class: "bar", "aria-hidden": "true" }, element("i"));
   bar.style.setProperty("--own", color(k));
   return element("article", { class: "card", id: `cluster-${k}`, "data-cluster": k, onmouseenter: () => highlight(k), onmouseleave: () => highlight(null) },
-    element("header", {}, symbol(k), many && report.images ? modePicture(k, "thumb") : null, title, renameButton(k, title), toggle),
+    many && report.images ? modePicture(k, "thumb") : null,
+    element("header", {}, symbol(k), title, renameButton(k, title), toggle),
     shares, bar,
-    element("p", { class: "sentence" }, isolated(told(card))),
+    element("p", { class: "sentence" }, inEnglish(told(card))),
     element("div", { class: "body", id: `body-${k}`, hidden: true }));
 }
 
@@ -28,8 +29,8 @@ const withoutShare = (sentence) => (sentence ?? "").replace(/^[<>\d]+% of \S+\. 
 
 /** Return the sentence of a card, or nothing if the name says the same. */
 function told(card) {
-  const sentence = card.rows ? withoutShare(card.sentence) : "";
-  return sentence.replace(/^[^:]*: |\.$/g, "") === card.name ? "" : sentence;
+  const text = card.rows ? withoutShare(card.sentence) : "";
+  return text.replace(/^[^:]*: |\.$/g, "") === card.name ? "" : text;
 }
 
 /** Return the button that turns the title of a card into a field. */
@@ -108,7 +109,9 @@ function cardBody(card) {
     parts.push(part("Real examples", element("p", {}, isolated(examples.map((example) => example.name).join(", ")))));
   }
   if (card.classes?.length) parts.push(part("Classes", classList(card.classes, card.rows)));
-  return [...parts, factList(card)];
+  const facts = factList(card);
+  facts.classList.toggle("half", parts.filter((each) => each.tagName === "SECTION").length % 2 === 1);
+  return [...parts, facts];
 }
 
 const hasImage = (example) => example.image !== null && example.image !== undefined;
@@ -146,7 +149,7 @@ function factList(card) {
   const { nearest, stability } = card;
   if (nearest) {
     const differences = (nearest.apart ?? []).slice(0, 2).map((entry) => entry.text).join("; ");
-    facts.push([term("Nearest cluster"), [clusterLink(nearest.cluster), differences ? element("span", {}, ". What tells the two apart: ", isolated(differences)) : "", " ",
+    facts.push([term("Nearest cluster"), [clusterLink(nearest.cluster), differences ? element("span", {}, ". What tells the two apart: ", inEnglish(differences)) : "", " ",
       button("Compare", () => compareClusters(k, nearest.cluster), { class: "quiet small", "aria-label": `Compare cluster ${k} with cluster ${nearest.cluster}` })]]);
   }
   if (stability && stability.jaccard !== null && stability.jaccard !== undefined) facts.push([term("Stability"), `${formatShare(stability.jaccard)}, ${stabilityWord(stability.jaccard)}`]);
@@ -228,6 +231,7 @@ function startCards() {
   byId("card-tools").replaceChildren(...cardTools());
   byId("cards").replaceChildren(...[...clusters].sort(cardOrders.size).map((k) => makeCard(report.cards[k])));
   byId("cards").classList.toggle("many", many);
+  byId("cards").classList.toggle("pairs", !many && clusters.length > 1 && clusters.length % 3 === 1);
   for (const k of clusters) {
     showHead(k);
     if (!many) openCard(k, true);

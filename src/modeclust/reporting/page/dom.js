@@ -24,6 +24,13 @@ const svgElement = (tag, attributes = {}, ...children) =>
 /** Return text whose direction does not disturb the text around it. */
 const isolated = (text) => element("bdi", { dir: "auto" }, String(text));
 
+/** Return a sentence of the page itself, in which words of the data may be right-to-left. */
+const inEnglish = (text) => element("bdi", { dir: "ltr" }, text);
+
+/** Return the name of a column, which may be broken where its words begin: in NumWebVisits or num_web. */
+const columnName = (name) => element("bdi", { dir: "auto" },
+  String(name).split(/(?<=_)|(?<=\p{Ll})(?=\p{Lu})/u).flatMap((word, i) => (i ? [element("wbr"), word] : [word])));
+
 /** Return a button. */
 const button = (text, onclick, attributes = {}) => element("button", { type: "button", onclick, ...attributes }, text);
 

@@ -10,7 +10,7 @@ function startOutliers() {
     outliers.n_above ? ` The last bar has ${counted(outliers.n_above)} with higher scores.` : "", " Right: the most unusual ones.");
   const figure = element("div", { class: "figure-box" });
   const lines = outliers.rows.map(({ row, name, cluster, score }) => element("tr", {},
-    element("td", {}, isolated(name ?? `row ${row}`)), element("td", { class: "value" }, format(score)), element("td", {}, cluster < 0 ? "in no cluster" : clusterLink(cluster))));
+    element("td", {}, isolated(name ?? `row ${row}`)), element("td", { class: "value" }, format(score, 2)), element("td", {}, cluster < 0 ? "in no cluster" : clusterLink(cluster))));
   byId("outliers").replaceChildren(element("div", { class: "halves" }, figure, element("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "Most unusual" },
     element("table", {}, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Row"), element("th", { scope: "col", class: "value" }, "Score"), element("th", { scope: "col" }, "Cluster"))), element("tbody", {}, lines)))));
   drawn(figure, () => figure.replaceChildren(scoreHistogram(outliers, figure.clientWidth)));

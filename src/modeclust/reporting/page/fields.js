@@ -47,7 +47,7 @@ function typicalLine(k, name) {
   const detail = report.cards[k].detail?.[name];
   const value = typicalOf(k, name);
   const line = element("tr", { "data-column": name },
-    element("th", { scope: "row" }, isolated(name)), element("td", { class: "value" }), element("td", { class: "mark-cell" }));
+    element("th", { scope: "row" }, columnName(name)), element("td", { class: "value" }), element("td", { class: "mark-cell" }));
   showTypicalLine(line, k, column, value, detail);
   return line;
 }
@@ -93,7 +93,7 @@ function apartList(entries, k) {
     bar.style.setProperty("--own", color(k));
     const [, words, others] = /^(.*?)( \([^()]*\))?$/s.exec(entry.text);
     return element("li", {},
-      element("span", { class: "words" }, element("bdi", { dir: "auto" }, words, ...(others ? [element("small", {}, others)] : []))),
+      element("span", { class: "words" }, element("bdi", { dir: "ltr" }, words, ...(others ? [" ", element("small", {}, others.trim())] : []))),
       element("span", { class: "diverging", "aria-hidden": "true" }, bar));
   }));
 }
@@ -106,6 +106,6 @@ function exampleTable(k, examples) {
   return element("table", { class: "examples" },
     element("thead", {}, element("tr", {}, element("td"), heads)),
     element("tbody", {}, fieldNames.map((name) => element("tr", {},
-      element("th", { scope: "row" }, isolated(name)),
+      element("th", { scope: "row" }, columnName(name)),
       examples.map((example) => element("td", {}, isolated(formatValue(example.values?.[name], columnNamed.get(name)))))))));
 }

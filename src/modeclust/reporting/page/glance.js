@@ -19,12 +19,13 @@ function sizeLine(k) {
     element("a", { href: `#cluster-${k}`, onclick: (event) => { event.preventDefault(); goToCard(k); }, onfocus: () => highlight(k), onblur: () => highlight(null) },
       symbol(k), report.images ? modePicture(k, "thumb") : null, nameText(k)),
     element("span", { class: "share" }), bar,
-    clusters.length <= N_TOLD && told(report.cards[k]) ? element("p", { class: "told" }, isolated(told(report.cards[k]))) : null);
+    clusters.length <= N_TOLD && told(report.cards[k]) ? element("p", { class: "told" }, inEnglish(told(report.cards[k]))) : null);
 }
 
 function startGlance() {
   const list = byId("sizes");
   const order = [...clusters].sort(cardOrders.size);
+  byId("sizes-panel").hidden = clusters.length === 1 && !report.n_noise; // its card says more
   byId("sizes-title").textContent = clusters.length === 1 ? "One cluster" : `${clusters.length} clusters by size`;
   byId("sizes-caption").textContent = clusters.length === 1 ? "" : many ? "Choose one to see its card. The list scrolls." : "Choose one to see its card.";
   list.replaceChildren(...order.map(sizeLine));

@@ -26,11 +26,16 @@ function heatValue(row, k) {
   return formatValue(report.cards[k].typical[report.columns[column].name], report.columns[column]);
 }
 
+const heatFont = () => `12px ${getComputedStyle(document.body).fontFamily}`;
+
 function layOutHeat() {
   const width = heat.box.clientWidth;
-  heat.side = Math.round(clamp(width * 0.22, 110, 240));
+  const context = heat.canvas.getContext("2d");
+  context.font = heatFont();
+  const longest = Math.max(...report.heat.rows.map((row) => context.measureText(shorten(row.label, 60)).width));
+  heat.side = Math.round(Math.min(longest + 16, clamp(width * 0.25, 110, 300)));
   const wide = Math.floor((width - heat.side - 4) / heat.order.length);
-  heat.cell[0] = clamp(wide, many ? 26 : 64, 230);
+  heat.cell[0] = clamp(wide, many ? 26 : 64, 340);
   heat.head = heat.cell[0] >= 64 ? 44 : 26;
   const [space, rows] = [heat.box.firstChild, report.heat.rows.length];
   space.style.width = `${heat.side + heat.cell[0] * heat.order.length}px`;
@@ -54,7 +59,7 @@ function drawHeat() {
   const lastRow = Math.min(report.heat.rows.length - 1, Math.ceil((dy + height) / ch));
   const firstColumn = Math.floor(dx / cw);
   const lastColumn = Math.min(order.length - 1, Math.ceil((dx + width) / cw));
-  context.font = `12px ${family}`;
+  context.font = heatFont();
   context.textAlign = "center";
   for (let row = firstRow; row <= lastRow; row++) {
     for (let place = firstColumn; place <= lastColumn; place++) {

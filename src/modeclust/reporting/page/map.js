@@ -71,14 +71,31 @@ function drawMap() {
   drawAxes(context);
 }
 
-/** Draw the way of each mode from the first step to this one. */
+/** Return the step at which the way of each mode begins: from there on, its cluster keeps most of its rows at each step. */
+function wayStarts() {
+  const starts = clusters.map(() => 0);
+  for (let step = 1; step <= lastStep; step++) {
+    const [before, after] = [labelsAt(step - 1), labelsAt(step)];
+    const [kept, all] = [clusters.map(() => 0), clusters.map(() => 0)];
+    after.forEach((k, i) => {
+      if (k < 0) return;
+      all[k] += 1;
+      if (before[i] === k) kept[k] += 1;
+    });
+    for (const k of clusters) if (2 * kept[k] < all[k]) starts[k] = step;
+  }
+  return starts;
+}
+
+/** Draw the way of each mode to this step. */
 function drawWays(context) {
+  map.starts ??= wayStarts();
   context.strokeStyle = map.tones.ink;
   context.lineWidth = 1.2;
   for (const k of many ? clusters.filter((j) => j === state.highlight) : clusters) {
     context.globalAlpha = state.highlight === null ? 0.5 : state.highlight === k ? 1 : 0.1;
     context.beginPath();
-    for (let step = 0; step <= state.step; step++) context.lineTo(...mapPoint(...report.map.centers[step][k]));
+    for (let step = map.starts[k]; step <= state.step; step++) context.lineTo(...mapPoint(...report.map.centers[step][k]));
     context.stroke();
   }
   context.globalAlpha = 1;
@@ -136,7 +153,7 @@ function drawNames(context, order, places) {
   context.textBaseline = "middle";
   const wanted = state.highlight === null ? order.slice(0, MAX_MAP_LABELS) : [state.highlight];
   for (const k of wanted.filter((j) => places.has(j))) {
-    const text = shorten(nameOf(k), map.size[0] < 500 ? 22 : 30);
+    const text = shorten(nameOf(k), map.size[0] < 500 ? 22 : many ? 30 : 40);
     const width = context.measureText(text).width;
     const [px, py] = places.get(k);
     const [besides, above] = [side + 4, side + 11];

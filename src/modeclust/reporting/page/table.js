@@ -85,7 +85,7 @@ function startTable() {
     (clusters.length > 1 ? "Choose a heading to sort." : "");
   const grid = byId("table");
   grid.tHead.replaceChildren(element("tr", {}, table.columns.map(({ title, key, sort }, i) => element("th", { scope: "col", class: classOf(sort) },
-    button(isolated(shorten(title, 32)), () => sortTable(i), { class: "sort", "data-tip": explanation(key ?? "") ?? ([...title].length > 32 ? title : null) })))));
+    button(columnName(shorten(title, 32)), () => sortTable(i), { class: "sort", "data-tip": explanation(key ?? "") ?? ([...title].length > 32 ? title : null) })))));
   table.lines = clusters.map((k) => element("tr", { "data-cluster": k, onmouseenter: () => highlight(k), onmouseleave: () => highlight(null) },
     table.columns.map(({ cell, sort }) => (cell ? element("td", { class: classOf(sort) }, classOf(sort) === "words" ? isolated("") : document.createTextNode("")) : element("th", { scope: "row" }, clusterLink(k))))));
   showTable();
