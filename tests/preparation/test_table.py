@@ -171,6 +171,22 @@ def test_new_tables():
         preparation.transform(frame[["id", "x"]])
 
 
+def test_values_that_cannot_be_read_are_told():
+    texts = [f"{value:.2f}" for value in NUMBERS]
+    texts[:3] = ["abc", "n/a", "unknown"]
+    frame = pd.DataFrame({"x": texts, "plan": ["a", "b", "c"] * (N // 3)})
+    preparation = TablePreparation().fit(frame)
+    share = f"{3 / N:.0%}"
+    assert preparation.describe()[0] == (
+        f"numbers, scaled: x ({share} missing, 2 not a number: 'abc')"
+    )
+    commas = frame.assign(x=[text.replace(".", ",") for text in texts])
+    with pytest.raises(ValueError, match=r"Column 'x' has .* values that are not a number as in"):
+        preparation.transform(commas)
+    rows = preparation.transform(frame.assign(x=texts[3:] + texts[:3]))
+    assert np.isfinite(rows).all()
+
+
 def test_kinds_that_are_given():
     frame = pd.DataFrame(
         {"zip": RNG.choice([10115, 20095, 80331], N), "id": range(N), "x": NUMBERS}
@@ -197,6 +213,8 @@ def test_no_column_is_left():
         match=r"no column to cluster by; left out: id \(an id\), same \(constant\), gone \(no val",
     ):
         TablePreparation().fit(frame)
+    with pytest.raises(ValueError, match=r"no column .* id \(an id\), same \(constant\)"):
+        TablePreparation().fit(pl.DataFrame({"id": range(100, 130), "same": [1] * 30}))
 
 
 def test_there_and_back():

@@ -61,11 +61,14 @@ class NumberColumn:
     scale: float
     decimal: str | None = None  # decimal sign, if they are text
     date_format: str | None = None  # if they are dates, which become days since 1970
+    n_unread: int = 0  # texts that are neither a number or date nor the name of a missing value
+    unread: str = ""  # the first of them
 
     def __post_init__(self) -> None:
         floats = (self.fill, self.low, self.high, self.center, self.scale)
         is_right = are_texts([self.name]) and _is_share(self.missing)
         is_right = is_right and all(type(value) is float for value in floats)
+        is_right = is_right and type(self.n_unread) is int and isinstance(self.unread, str)
         is_right = is_right and self.decimal in (None, *NUMBERS)
         is_right = is_right and self.date_format in (None, *DATE_FORMATS)
         is_right = is_right and bool(np.isfinite([self.fill, self.center, self.scale]).all())
@@ -93,6 +96,7 @@ class NumberColumn:
         """Return the column; `how` has the decimal sign or the format of dates."""
         numbers = _to_numbers(values, **how)
         known = ~np.isnan(numbers)
+        unread = _unread(values, known)
         missing, numbers, weight = float(np.mean(~known)), numbers[known], weight[known]
         if not weight.any():
             raise ColumnError("no values" if not known.any() else "no values with a weight")
@@ -106,7 +110,11 @@ class NumberColumn:
                 spread = float(np.sqrt(np.average((cut - center) ** 2, weights=weight))) or 1.0
             if not np.isfinite([center, spread]).all():
                 raise ColumnError("numbers that are too large")
-        return cls(name, missing, fill, float(low), float(high), center, spread, **how)
+        first = unread[0] if unread else ""
+        limits = float(low), float(high)
+        return cls(
+            name, missing, fill, *limits, center, spread, **how, n_unread=len(unread), unread=first
+        )
 
     def read(self, values: Values) -> Doubles:
         """Return numbers, or days since 1970, in the units of the table; NaN if missing."""
@@ -115,6 +123,13 @@ class NumberColumn:
     def transform(self, values: Values) -> Doubles:
         """Return the feature, of shape (n_rows, 1)."""
         numbers = self.read(values)
+        known = ~np.isnan(numbers)
+        unread = _unread(values, known)
+        if len(unread) > np.count_nonzero(known):
+            raise ValueError(
+                f"Column {self.name!r} has {len(unread):,} values that are not a {self.kind} as in "
+                f"the table that was fitted, e.g. {unread[0][:20]!r}."
+            )
         numbers = np.where(np.isnan(numbers), self.fill, np.clip(numbers, self.low, self.high))
         if (self.center, self.scale) == (0.0, 1.0):  # keeps the bits of every number
             return numbers[:, None]
@@ -132,6 +147,13 @@ def _to_numbers(
     values: Values, decimal: str | None = None, date_format: str | None = None
 ) -> Doubles:
     return to_numbers(values, decimal) if date_format is None else to_days(values, date_format)
+
+
+def _unread(values: Values, known: npt.NDArray[np.bool_]) -> list[str]:
+    """Return the texts among the values that are not known, apart from names of missing values."""
+    if values.dtype.kind != "O":
+        return []
+    return [text for text in to_texts(values[~known]) if text is not None]
 
 
 def _quantiles(numbers: Doubles, weight: Doubles, *shares: float) -> list[float]:

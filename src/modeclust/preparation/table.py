@@ -364,7 +364,8 @@ def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
     with np.errstate(over="ignore"):
         spreads = np.array([values.astype(np.float64).std() for values in used])
     found = scale_ratio(spreads)
-    return not named_codes and (found is None or found.ratio <= MAX_SCALE_RATIO)
+    is_one_scale = found is None or found.ratio <= MAX_SCALE_RATIO
+    return not named_codes and is_one_scale and bool(spreads.any())
 
 
 def _describe_left_out(columns: Iterable[Any]) -> list[str]:
@@ -378,6 +379,8 @@ def _describe_column(column: Any) -> str:
         facts.append(
             "below 1% missing" if column.missing < 0.005 else f"{column.missing:.0%} missing"
         )
+    if n_unread := getattr(column, "n_unread", 0):
+        facts.append(f"{n_unread:,} not a {column.kind}: {column.unread[:20]!r}")
     if n_rare := getattr(column, "n_rare", 0):
         facts.append(f"{n_rare} rare {'value' if n_rare == 1 else 'values together'}")
     return f"{column.name} ({', '.join(facts)})" if facts else column.name

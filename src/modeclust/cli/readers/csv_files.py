@@ -147,8 +147,12 @@ def _has_header(fields: list[str], csv_format: CsvFormat) -> tuple[bool, list[st
     """
     if csv_format.header is not None:
         return csv_format.header, []
-    if not all(_is_number(field, csv_format.decimal_comma) for field in fields):
-        return True, []
+    numbers = [field for field in fields if _is_number(field, csv_format.decimal_comma)]
+    if len(numbers) < len(fields):
+        if 2 * len(numbers) < len(fields):
+            return True, []
+        notice = f"the first line has numbers ({numbers[0]}) and was read as column names"
+        return True, [f"{notice}; pass --no-header if it is data"]
     if len(fields) > 1 and fields == [str(j) for j in range(len(fields))]:
         notice = "the first line is 0, 1, ... and was read as column names"
         return True, [f"{notice}; pass --no-header if it is data"]
