@@ -365,7 +365,8 @@ def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
         spreads = np.array([values.astype(np.float64).std() for values in used])
     found = scale_ratio(spreads)
     is_one_scale = found is None or found.ratio <= MAX_SCALE_RATIO
-    return not named_codes and is_one_scale and bool(spreads.any())
+    is_anything = bool(spreads.any()) or len(used) == len(columns)
+    return not named_codes and is_one_scale and is_anything
 
 
 def _describe_left_out(columns: Iterable[Any]) -> list[str]:

@@ -104,7 +104,7 @@ def test_a_header_that_is_half_numbers_is_in_doubt(tmp_path):
     table = read_text("2.5,7,pro\n3,4,basic\n", tmp_path, columns=["2.5", "7"])
     assert table.X.shape == (1, 2)
     assert "the first line has numbers (2.5) and was read as column names" in table.notices[0]
-    assert read_text("a,b,2019\n1,2,3\n", tmp_path).notices == []
+    assert read_text("a,b,2019\n1,2,3\n", tmp_path).notices == ()
 
 
 def test_the_header_option_overrules_the_detection(tmp_path):

@@ -55,6 +55,7 @@ function typicalLine(k, name) {
 function showTypicalLine(line, k, column, value, detail) {
   const [, valueCell, markCell] = line.children;
   const share = isAtEnd() ? detail?.share : undefined;
+  valueCell.classList.toggle("words", !isMeasured(column));
   valueCell.replaceChildren(isolated(value === undefined ? "not kept" : formatValue(value, column)),
     ...(share !== undefined && value !== null ? [element("small", {}, ` ${formatShare(share)}`)] : []));
   const missing = detail?.missing ? `, missing in ${formatShare(detail.missing)}` : "";

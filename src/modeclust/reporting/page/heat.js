@@ -1,7 +1,7 @@
 "use strict";
 // The heat map of features by clusters. Only what is in the window is drawn, so that any size stays fast.
 
-const heat = { canvas: null, box: null, cell: [0, 22], head: 0, side: 0, order: [], at: null };
+const heat = { canvas: null, size: [0, 0], box: null, cell: [0, 22], head: 0, side: 0, order: [], at: null };
 const HEAT_LIMIT = 2.5; // spreads at full colour
 
 const mix = (a, b, t) => a.map((part, i) => Math.round(part + (b[i] - part) * t));
@@ -30,6 +30,7 @@ const heatFont = () => `12px ${getComputedStyle(document.body).fontFamily}`;
 
 function layOutHeat() {
   const width = heat.box.clientWidth;
+  heat.size = [width, heat.box.clientHeight];
   const context = heat.canvas.getContext("2d");
   context.font = heatFont();
   const longest = Math.max(...report.heat.rows.map((row) => context.measureText(shorten(row.label, 60)).width));
@@ -44,7 +45,7 @@ function layOutHeat() {
 
 function drawHeat() {
   const { box, canvas, cell: [cw, ch], head, side, order } = heat;
-  const [width, height] = [Math.min(box.clientWidth, side + cw * order.length), box.clientHeight];
+  const [width, height] = [Math.min(heat.size[0], side + cw * order.length), heat.size[1]]; // on paper too, where it is scaled
   const ratio = window.devicePixelRatio || 1;
   [canvas.width, canvas.height] = [width * ratio, height * ratio];
   canvas.style.width = `${width}px`;

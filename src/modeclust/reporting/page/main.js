@@ -36,7 +36,7 @@ function startPage() {
   startSlider();
   showHeader();
   document.addEventListener("keydown", pressed);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => emit("theme"));
+  for (const medium of ["(prefers-color-scheme: dark)", "print"]) matchMedia(medium).addEventListener("change", () => emit("theme"));
   document.body.dataset.ready = "yes";
 }
 
