@@ -4,7 +4,11 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import cluster
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from modeclust import KModes, LaplacianKModes, MeanShift
 from modeclust.plotting import ModesDisplay
@@ -80,9 +84,8 @@ def test_a_small_cluster_shows_what_it_has(line_model):
 
 
 def test_profiles_hold_mode_and_exemplars(images):
-    frame = pd.DataFrame(images, columns=[f"f{d}" for d in range(12)])
-    model = KModes(3, bandwidth=0.8, random_state=0).fit(frame)
-    display = drawn(model, frame, n_exemplars=6)
+    model = KModes(3, bandwidth=0.8, random_state=0).fit(images)
+    display = drawn(model, images, n_exemplars=6)
     for ax, shown in zip(display.axes_[:, 0], display.clusters, strict=True):
         *thin, strong = [line.get_ydata() for line in ax.lines]
         np.testing.assert_array_equal(strong, shown.center)
@@ -90,8 +93,46 @@ def test_profiles_hold_mode_and_exemplars(images):
     low, high = display.axes_[0, 0].get_ylim()
     assert all(low <= ax.lines[-1].get_ydata().min() for ax in display.axes_[:, 0])
     assert all(ax.lines[-1].get_ydata().max() <= high for ax in display.axes_[:, 0])
-    names = [text.get_text() for text in display.axes_[-1, 0].get_xticklabels()]
+
+
+def test_named_features_are_dots_with_values(images):
+    frame = pd.DataFrame(images, columns=[f"f{d}" for d in range(12)])
+    model = KModes(3, bandwidth=0.8, random_state=0).fit(frame)
+    display = drawn(model, frame, n_exemplars=6)
+    assert display.kind == "features"
+    for ax, shown in zip(display.axes_[:, 0], display.clusters, strict=True):
+        *grey, mode = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) > 2]
+        middle, spread = images.mean(axis=0), images.std(axis=0)
+        np.testing.assert_allclose(mode, (shown.center - middle) / spread)
+        np.testing.assert_allclose(grey, ((shown.exemplars - middle) / spread).T)
+        assert [text.get_text() for text in ax.texts] == [f"{x:.3g}" for x in shown.center]
+    names = [text.get_text() for text in display.axes_[0, 0].get_yticklabels()]
     assert names == list(frame.columns)
+
+
+def test_a_pipeline_is_drawn_in_the_units_of_the_table(rng):
+    frame = pd.DataFrame(
+        {
+            "income": np.r_[rng.normal(30e3, 2e3, 40), rng.normal(90e3, 5e3, 40)],
+            "debt": rng.lognormal(5, 1, 80),
+            "plan": rng.choice(["basic", "pro"], 80),
+        }
+    )
+    frame.loc[3, "income"] = np.nan
+    prepare = ColumnTransformer(
+        [
+            ("scaled", make_pipeline(SimpleImputer(), StandardScaler()), ["income"]),
+            ("logs", FunctionTransformer(np.log, feature_names_out="one-to-one"), ["debt"]),
+            ("plan", OneHotEncoder(), ["plan"]),
+        ]
+    )
+    model = make_pipeline(prepare, KModes(2, random_state=0)).fit(frame)
+    display = drawn(model, frame)
+    assert display.kind == "features"
+    modes, scaler = model[-1].modes_, model[0].named_transformers_["scaled"][-1]
+    np.testing.assert_allclose(display.units[:, 0], modes[:, 0] * scaler.scale_ + scaler.mean_)
+    np.testing.assert_allclose(display.units[:, 1], np.exp(modes[:, 1]), rtol=0.01)
+    np.testing.assert_array_equal(display.units[:, 2:], modes[:, 2:])
 
 
 def test_terms_are_the_largest_features(rng):
@@ -114,6 +155,8 @@ def test_many_named_features_are_drawn_as_terms(rng):
     model = KModes(2, n_bandwidths=3, random_state=0).fit(X)
     assert drawn(model, X).kind == "profiles"
     assert drawn(model, X, feature_names=range(60)).kind == "terms"
+    few = KModes(2, n_bandwidths=3, random_state=0).fit(X[:, :50])
+    assert drawn(few, X[:, :50], feature_names=range(50)).kind == "features"
 
 
 @pytest.mark.parametrize(
@@ -214,7 +257,7 @@ def test_hostile_names_and_classes(blobs):
     y = np.array(["$\\frac{", "c" * 200, "new\nline"])[np.arange(len(blobs)) % 3]
     model = KModes(1, bandwidth=0.5, random_state=0).fit(blobs)
     display = drawn(model, blobs, y, feature_names=names)
-    ticks = [text.get_text() for text in display.axes_[0, 0].get_xticklabels()]
+    ticks = [text.get_text() for text in display.axes_[0, 0].get_yticklabels()]
     assert ticks[0] == r"\$x^\$"
     assert max(len(tick) for tick in ticks) <= 24
 

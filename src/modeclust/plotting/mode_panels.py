@@ -1,4 +1,4 @@
-"""Panels of `ModesDisplay`: a mode as an image, a profile or its largest features; classes."""
+"""Panels of `ModesDisplay`: a mode as an image, a profile, or by its features; classes."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from modeclust.plotting.axes import label_text
 from modeclust.plotting.clustering import Clustering
 from modeclust.plotting.palette import color
 
-MAX_NAMED = 12  # features or classes with a name on the axis
+MAX_NAMED = 12  # features with a marker, or classes with a name, on the axis
 STRIP_WIDTH = 8.0  # width of the images of all exemplars, in inches
 
 
@@ -107,7 +107,6 @@ class Profiles(NamedTuple):
     """The mode as a line over the features, with thin lines for its exemplars."""
 
     center_name: str
-    feature_names: Sequence[str] | None
     widths: Sequence[float] = (5.5,)
     height: float = 1.15
     n_columns: int = 1
@@ -132,11 +131,61 @@ class Profiles(NamedTuple):
             ax.spines[["top", "right"]].set_visible(False)
             ax.tick_params(labelbottom=ax is axes[-1, 0], labelsize="small")
             _draw_cluster_name(ax, cluster)
-        if self.feature_names is not None and n_features <= MAX_NAMED:
-            _draw_tick_names(axes[-1, 0], self.feature_names, width=self.widths[0])
-        else:
-            axes[-1, 0].set_xlabel("feature")
-            axes[-1, 0].xaxis.get_major_locator().set_params(integer=True)
+        axes[-1, 0].set_xlabel("feature")
+        axes[-1, 0].xaxis.get_major_locator().set_params(integer=True)
+
+
+class Features(NamedTuple):
+    """The named features of the mode as dots among all rows, with their values in words."""
+
+    center_name: str
+    feature_names: Sequence[str]
+    middle: Doubles  # (D,) mean of all rows
+    spread: Doubles  # (D,) standard deviation of all rows
+    units: Doubles  # (n_shown, D) the features of the modes in the units of the user
+    widths: Sequence[float] = (3.0,)
+    n_columns: int = 3
+
+    @property
+    def note(self) -> str:
+        """Explanation of the dots."""
+        return (
+            f"coloured dots: {self.center_name}, with its values; grey dots: nearest rows of the "
+            "cluster; 0 is the mean of all rows, 1 their standard deviation"
+        )
+
+    @property
+    def height(self) -> float:
+        """Height of the panels in inches."""
+        return 0.2 * len(self.feature_names) + 0.6
+
+    def draw(self, axes: Any, clusters: list[Cluster]) -> None:
+        """Draw each cluster in one panel."""
+        y = np.arange(len(self.feature_names))
+        names = [label_text(name, 24) for name in self.feature_names]
+        for ax, cluster, values in zip(axes[:, 0], clusters, self.units, strict=True):
+            if ax is not axes[0, 0]:
+                ax.sharex(axes[0, 0])
+            is_first = ax.get_subplotspec().colspan.start == 0
+            rows = (cluster.rows - self.middle) / self.spread
+            ax.axvline(0, color="0.7", lw=0.8, zorder=0)
+            ax.plot(rows, np.broadcast_to(y, rows.shape), "o", color="0.6", alpha=0.5, ms=2.5)
+            center = (cluster.center - self.middle) / self.spread
+            ax.plot(center, y, "o", color=color(cluster.number), mec="black", mew=0.6, ms=6.5)
+            for place, value in zip(y, values, strict=True):
+                text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+                where = {"transform": ax.get_yaxis_transform(), "ha": "right", "va": "center"}
+                ax.text(1, place, text, fontsize="small", **where)
+            ax.set_yticks(y, names if is_first else [""] * len(y), fontsize="small")
+            ax.set_ylim(len(y) - 0.5, -0.5)
+            ax.tick_params(axis="y", length=0)
+            ax.tick_params(axis="x", labelsize="small")
+            ax.grid(axis="y", color="0.92", lw=0.8)
+            ax.set_axisbelow(True)
+            ax.spines[["top", "right", "left"]].set_visible(False)
+            ax.set_title(cluster.name.replace("\n", ", "), fontsize="medium")
+        low, high = axes[0, 0].get_xlim()
+        axes[0, 0].set_xlim(low, high + 0.35 * (high - low))  # room for the values
 
 
 class Terms(NamedTuple):

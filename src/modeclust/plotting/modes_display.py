@@ -7,8 +7,10 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import Doubles, is_sparse
 from modeclust.data.validation import check_weights
 from modeclust.plotting.axes import divide, import_pyplot, open_axes
 from modeclust.plotting.clustering import (
@@ -19,10 +21,11 @@ from modeclust.plotting.clustering import (
     start_center,
 )
 from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
-from modeclust.plotting.mode_panels import Classes, Cluster, Images, Profiles, Terms
+from modeclust.plotting.mode_panels import Classes, Cluster, Features, Images, Profiles, Terms
+from modeclust.preparation.values import read_columns
 
 MAX_CLUSTERS = 20  # clusters drawn by default
-MAX_PROFILE = 50  # named features in a profile; with more, the largest are listed
+MAX_FEATURES = 50  # named features that are all drawn; with more, the largest are listed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -30,10 +33,12 @@ class ModesDisplay:
     """Mode of each cluster and its exemplars, the rows of the cluster nearest to it.
 
     There is one row of panels for each cluster, as in figure 5 of the paper. Images are drawn
-    side by side. Other data are drawn as profiles: a thick line for the mode and thin lines for
-    its exemplars. Sparse data, and data with more than 50 named features, are drawn as terms:
-    bars for the largest features of the mode, with ticks at the mean of its exemplars. If
-    classes are given, the classes of the exemplars are counted.
+    side by side. Up to 50 named features are drawn as dots among all rows, with the values of the
+    mode; if the estimator is a pipeline, these are in the units of the table. Features without
+    names are drawn as profiles: a thick line for the mode and thin lines for its exemplars. Sparse
+    data, and more named features, are drawn as terms: bars for the largest features of the mode,
+    with ticks at the mean of its exemplars. If classes are given, the classes of the exemplars are
+    counted.
 
     For clusterers without modes, the cluster centers are drawn instead.
 
@@ -47,7 +52,7 @@ class ModesDisplay:
         Number of clusters of the model.
     n_exemplars : int
         Maximum number of exemplars of a cluster.
-    kind : {"images", "profiles", "terms"}
+    kind : {"images", "features", "profiles", "terms"}
         How the modes are drawn.
     bandwidth : float, default=None
         Bandwidth of the modes, infinite for initial clusters. None if the model has no bandwidth.
@@ -61,6 +66,10 @@ class ModesDisplay:
         Number of features listed as terms.
     rows_averaged : ndarray of shape (n_shown,), default=None
         How many rows each of these modes averages, if each cluster has a bandwidth of its own.
+    scale : ndarray of shape (2, n_features), default=None
+        Mean and standard deviation of each feature over all rows. Only for "features".
+    units : ndarray of shape (n_shown, n_features), default=None
+        The modes in the units of the user. Only for "features".
     start : {"K-means", "linkage"}, default="K-means"
         How the initial clusters of the path were found.
 
@@ -111,6 +120,8 @@ class ModesDisplay:
     feature_names: Sequence[str] | None = None
     n_terms: int = 10
     rows_averaged: Any = None
+    scale: Any = None
+    units: Any = None
     start: str = "K-means"
 
     @classmethod
@@ -134,8 +145,8 @@ class ModesDisplay:
 
         Parameters
         ----------
-        estimator : KModes, LaplacianKModes, MeanShift or another clusterer
-            Fitted model with `cluster_centers_` and `labels_`.
+        estimator : KModes, LaplacianKModes, MeanShift, another clusterer, or a pipeline
+            Fitted model with `cluster_centers_` and `labels_`, or a pipeline that ends in one.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Data that the model was fitted on.
         y : array-like of shape (n_samples,), default=None
@@ -166,6 +177,13 @@ class ModesDisplay:
         ModesDisplay
             The display.
         """
+        data = X
+        if isinstance(estimator, Pipeline) and len(estimator) > 1:
+            check_is_fitted(estimator)
+            before, estimator = estimator[:-1], estimator[-1]
+            X = before.transform(data)
+            if feature_names is None and hasattr(before, "get_feature_names_out"):
+                feature_names = before.get_feature_names_out()
         clustering = Clustering.of(estimator, X, bandwidth, feature_names)
         X, names = clustering.X, clustering.feature_names
         n_clusters, n_features = clustering.centers.shape
@@ -179,8 +197,14 @@ class ModesDisplay:
         nearest = nearest_in_cluster(X, candidates, clustering.centers, n_exemplars)[chosen]
         averaged = clustering.rows_averaged
         kind = "images" if image_shape else "profiles"
-        if kind == "profiles" and (is_sparse(X) or (names and n_features > MAX_PROFILE)):
+        if kind == "profiles" and (is_sparse(X) or (names and n_features > MAX_FEATURES)):
             kind = "terms"
+        scale = units = None
+        if kind == "profiles" and names is not None:
+            kind = "features"
+            scale = np.array([X.mean(axis=0), X.std(axis=0)], dtype=np.float64)
+            scale[1, scale[1] == 0] = 1
+            units = in_units(clustering.centers[chosen], X, names, data)
         display = cls(
             clusters=[
                 Cluster.of(k, clustering, rows[rows >= 0])
@@ -195,6 +219,8 @@ class ModesDisplay:
             feature_names=names,
             n_terms=n_terms,
             rows_averaged=None if averaged is None else averaged[chosen],
+            scale=scale,
+            units=units,
             start=clustering.start,
         )
         return display.plot(ax, **kwargs)
@@ -236,7 +262,7 @@ class ModesDisplay:
             self.classes.draw(self.axes_[:, -1], self.clusters)
         return self
 
-    def _panels(self, cmap: Any) -> Images | Profiles | Terms:
+    def _panels(self, cmap: Any) -> Images | Features | Profiles | Terms:
         is_finite = self.bandwidth is not None and np.isfinite(self.bandwidth)
         center_name = "mode" if is_finite or self.rows_averaged is not None else "center"
         if self.kind == "images":
@@ -245,7 +271,10 @@ class ModesDisplay:
             return Images(center_name, self.image_shape, n_exemplars, cmap)
         if self.kind == "terms":
             return Terms(center_name, self.feature_names, self.n_terms)
-        return Profiles(center_name, self.feature_names)
+        if self.kind == "features":
+            middle, spread = self.scale
+            return Features(center_name, self.feature_names or (), middle, spread, self.units)
+        return Profiles(center_name)
 
     def _title(self) -> str:
         if self.rows_averaged is not None:
@@ -263,6 +292,27 @@ class ModesDisplay:
         are_first = [cluster.number for cluster in self.clusters] == list(range(n_shown))
         prefix = "the first " if are_first else ""
         return f"{title} ({prefix}{n_shown} of {self.n_clusters} clusters)"
+
+
+def in_units(centers: Doubles, X: Any, names: Sequence[str], data: Any) -> Doubles:
+    """Return centers in the units of the columns of a frame from which features were computed.
+
+    A feature belongs to the column of its name if one never falls while the other rises. Values
+    between those of two rows are interpolated. Other features stay as they are.
+    """
+    columns = read_columns(data) or {}
+    found = centers.astype(np.float64, copy=True)
+    for d, name in enumerate(names):
+        values = columns.get(name, columns.get(name.rpartition("__")[2]))
+        if values is None or values.dtype.kind not in "fi":
+            continue
+        known = np.isfinite(values)
+        order = np.argsort(X[known, d], kind="stable")
+        feature, column = X[known, d][order], values[known][order]
+        steps = np.diff(column)[np.diff(feature) > 0]
+        if known.any() and ((steps >= 0).all() or (steps <= 0).all()):
+            found[:, d] = np.interp(centers[:, d], feature, column)
+    return found
 
 
 def _check_clusters(clusters: Sequence[int] | None, n_clusters: int) -> list[int]:
