@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from modeclust import KModes, TablePreparation
+from modeclust import KModes, TablePreparation, report
 
 N = 2240
 rng = np.random.default_rng(0)
@@ -93,3 +93,9 @@ for name, rows in {
 }.items():
     labels = KModes(n_clusters=4, random_state=0).fit(rows).labels_
     print(f"{name}: {adjusted_rand_score(group, labels):.2f}")
+
+# %%
+# The report of the pipeline shows each group in the units of the table, with real customers as
+# examples.
+
+report(model, table, path=None, title="Customers")

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from modeclust import KModes, cluster_modes
+from modeclust import KModes, cluster_modes, report
 from modeclust.exceptions import CenterLengthWarning
 from modeclust.plotting import ModesDisplay
 from modeclust.plotting.palette import COLORS
@@ -165,3 +165,11 @@ for ax, k in zip(axes, np.argsort(-moved)[:3], strict=True):
     ax.set(title=f"cluster {k}", xlabel="weight of the term")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 plt.show()
+
+# %%
+# The report
+# ----------
+#
+# The report shows each cluster by its telling words and real documents.
+
+report(model, list(texts), X=X, y=origin, path=None, title="Documents")
