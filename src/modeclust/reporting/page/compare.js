@@ -25,7 +25,7 @@ function compareLine(name, [a, b]) {
     return [element("td", { class: "value" }, isolated(formatValue(value, column)), element("small", {}, share)),
       element("td", { class: "mark-cell" }, isMeasured(column) ? rangeMark(k, column, value, detail) : detail?.share !== undefined ? shareMark(k, detail.share) : null)];
   });
-  return element("tr", {}, element("th", { scope: "row" }, isolated(name)), cells, element("td", { class: "value faint" }, overallText(column)));
+  return element("tr", {}, element("th", { scope: "row" }, columnName(name)), cells, element("td", { class: "value faint" }, overallText(column)));
 }
 
 function showCompared() {
