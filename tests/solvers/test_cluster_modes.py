@@ -8,9 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from modeclust.data.memory import MemoryDataset
 from modeclust.kernels import KERNELS
 from modeclust.solvers.cluster_modes import (
+    LAST_STEP,
     LAST_STEPS,
     LEVEL_STEPS,
     N_LEVELS,
+    SMALL_STEP,
     Labelled,
     follow_modes,
     rows_to_average,
@@ -72,21 +74,30 @@ def test_levels_fall_from_most_rows_to_few(skewed):
     assert np.all(np.diff(bandwidths, axis=0) <= 0)
     steps = [state.n_iter for state in states]
     assert max(steps[:-1]) <= LEVEL_STEPS
-    assert steps[-1] <= LAST_STEPS
+    assert steps[-1] <= LEVEL_STEPS + LAST_STEPS
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_level_is_what_plain_mode_steps_reach(skewed, kernel):
+def test_modes_are_at_peaks_of_the_densities_of_their_clusters(skewed, kernel):
     X, labels = skewed
-    before, after = levels_of(X, labels, kernel=kernel)[:2]
-    for k in range(2):
-        mode, own = before.centers[k], X[labels == k]
-        for _ in range(after.n_iter):
-            w = weights_at(own, mode, after.cluster_bandwidths[k], kernel)
-            mode = w @ own / w.sum()
-        assert_allclose(after.centers[k], mode, rtol=1e-9)
-        w = weights_at(own, mode, after.cluster_bandwidths[k], kernel)
-        assert after.rows_averaged[k] == pytest.approx(w.sum() ** 2 / np.sum(w**2), rel=1e-9)
+    *levels, last = levels_of(X, labels, kernel=kernel)
+    for state, small_step in ((levels[1], SMALL_STEP), (last, LAST_STEP)):
+        assert state.converged
+        for k in range(2):
+            mode, own, bandwidth = state.centers[k], X[labels == k], state.cluster_bandwidths[k]
+            w = weights_at(own, mode, bandwidth, kernel)
+            assert np.linalg.norm(w @ own / w.sum() - mode) <= 1.01 * small_step * bandwidth
+            assert state.rows_averaged[k] == pytest.approx(w.sum() ** 2 / np.sum(w**2), rel=1e-9)
+
+
+def test_modes_reach_peaks_from_flat_slopes(rng):
+    # Two bumps of nearly the same height, so that plain mode steps creep.
+    X = np.concatenate([rng.normal(0, 1, 190), rng.normal(3.2, 1, 210)])[:, None]
+    *_, last = levels_of(X, np.zeros(400, dtype=int))
+    bandwidth = last.cluster_bandwidths[0]
+    near = last.centers[0, 0] + bandwidth * np.array([-0.05, 0, 0.05])
+    densities = [np.exp(-0.5 * ((X - c) / bandwidth) ** 2).sum() for c in near]
+    assert densities[1] > max(densities[0], densities[2])
 
 
 def test_the_bandwidth_of_a_level_averages_the_wanted_rows_where_the_mode_was(skewed):

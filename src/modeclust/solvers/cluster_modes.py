@@ -15,13 +15,19 @@ import numpy.typing as npt
 from modeclust._core import bandwidths_for_rows, center_moves
 from modeclust.data.dataset import Dataset
 from modeclust.data.distance_pass import LevelPass
-from modeclust.data.mode_pass import ModePass, ModeSums
-from modeclust.solvers.kmodes import SMALLEST_BANDWIDTH, Centers, State
+from modeclust.data.mode_pass import ModePass, ModeSums, to_unit_length
+from modeclust.solvers.kmodes import (
+    MOVE_ROUNDING,
+    SMALLEST_BANDWIDTH,
+    Centers,
+    Relaxation,
+    State,
+)
 
 Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-# Modes are equally pure with 8 to 24 levels of 2 to 8 steps each.
+# Modes are equally pure with more levels.
 N_LEVELS = 8
 # The first level averages at most this share of the rows of a cluster.
 FIRST_SHARE = 0.8
@@ -29,10 +35,10 @@ FIRST_SHARE = 0.8
 # least this many rows.
 ROOTS_AVERAGED = 2.0
 FEWEST_AVERAGED = 10.0
-# Mode steps at each level, and at the last one.
-LEVEL_STEPS, LAST_STEPS = 4, 24
-# A level ends when no mode moves farther than this share of the typical distance to a mode.
-SMALL_STEP = 1e-3
+# A level ends when no mode step is longer than this share of the bandwidth of its cluster, or after
+# this many steps; the last level has limits of its own.
+SMALL_STEP, LEVEL_STEPS = 1e-2, 20
+LAST_STEP, LAST_STEPS = 1e-3, 200
 # If a mode averages less than this share of the rows that it shall average in the end, it goes back
 # one level and stays there: the density has no peak in between.
 LEAST_AVERAGED = 0.5
@@ -113,9 +119,13 @@ def follow_modes(dataset: Dataset, labelled: Labelled, done: list[State]) -> Ite
             bandwidths = np.minimum(bandwidths, modes.bandwidths)
         if True in modes.frozen:
             bandwidths = np.where(modes.frozen, modes.bandwidths, bandwidths)
-        found = levels.climb(modes, bandwidths, number == N_LEVELS - 1)
-        failed = ~modes.frozen & (found.sums.rows_averaged() < LEAST_AVERAGED * levels.last)
-        modes = levels.back(failed, modes, found) if True in failed else found
+        found = levels.ascend(modes, bandwidths, SMALL_STEP, LEVEL_STEPS)
+        modes = levels.without_failures(modes, found)
+        if number == N_LEVELS - 1:  # to the peaks, at the bandwidths that they have
+            modes = modes._replace(frozen=np.zeros_like(modes.frozen))
+            found = levels.ascend(modes, modes.bandwidths, LAST_STEP, LAST_STEPS)
+            found = found._replace(n_iter=modes.n_iter + found.n_iter)
+            modes = levels.without_failures(modes, found)
         yield modes.state(labelled.bandwidth)
 
 
@@ -126,7 +136,7 @@ class Levels:
         self._dataset = dataset
         self._kernel = labelled.kernel
         n_clusters = len(labelled.centers)
-        everything = dataset.run(self._step(labelled.centers, np.zeros(n_clusters)))
+        everything = dataset.run(ModePass(labelled.centers, labelled.kernel, 0.0, False))
         sizes = everything.rows_averaged()
         # A typical squared distance to a mode.
         self._unit = everything.inertia / everything.weight or 1.0
@@ -155,27 +165,41 @@ class Levels:
         """Return the bandwidths at which the modes average the wanted numbers of rows."""
         return bandwidths_for_rows(self._kernel, modes.histogram, self._unit, wanted)
 
-    def climb(self, modes: Modes, bandwidths: Doubles, is_last: bool) -> Modes:
-        """Return the modes after some mode steps at new bandwidths."""
-        centers, inverse = modes.centers, _inverse_squares(bandwidths)
-        tolerance = SMALL_STEP * self._unit**0.5
-        any_frozen = True in modes.frozen
-        max_steps = LAST_STEPS if is_last else LEVEL_STEPS
-        sums = self._dataset.run(self._step(centers, inverse))
-        for n_iter in range(1, max_steps + 1):
-            moved = sums.moved(centers)
+    def ascend(self, modes: Modes, bandwidths: Doubles, small_step: float, max_steps: int) -> Modes:
+        """Return the modes after mode steps at given bandwidths, until all steps are small.
+
+        A step is small if it is not longer than this share of the bandwidth.
+        """
+        centers, any_frozen = modes.centers, True in modes.frozen
+        inverse = _inverse_squares(bandwidths)
+        widths = np.maximum(bandwidths, SMALLEST_BANDWIDTH)[:, None]
+        relaxation = Relaxation()
+        n_iter, settled = 0, False
+        while not settled and n_iter < max_steps:
+            pass_ = ModePass(centers, self._kernel, 1.0, False, None, inverse)
+            before, sums = centers, self._dataset.run(pass_)
+            centers = sums.moved(before)
             if any_frozen:
-                moved[modes.frozen] = centers[modes.frozen]
-            residual, _, settled = center_moves(centers, moved, tolerance)
-            centers = moved
-            if settled or n_iter == max_steps:
-                break
-            sums = self._dataset.run(self._step(centers, inverse))
+                centers[modes.frozen] = before[modes.frozen]
+            n_iter += 1
+            settled = center_moves(before / widths, centers / widths, small_step, MOVE_ROUNDING)[2]
+            if not settled:
+                centers = relaxation.next(before, centers)
+                if sums.unit_length:
+                    centers = to_unit_length(centers)
         found = self._at(centers, bandwidths, modes.frozen)
+        residual = center_moves(before, centers)[0]
         return found._replace(n_iter=n_iter, residual=residual, settled=settled)
 
-    def back(self, failed: Flags, before: Modes, after: Modes) -> Modes:
-        """Return the modes after a level, but those before it in the clusters that failed."""
+    def without_failures(self, before: Modes, after: Modes) -> Modes:
+        """Return the modes after a level, but those before it in clusters that failed.
+
+        These average far fewer rows than they shall in the end.
+        """
+        failed = after.sums.rows_averaged() < LEAST_AVERAGED * self.last
+        failed &= ~before.frozen
+        if True not in failed:
+            return after
         centers = np.where(failed[:, None], before.centers, after.centers)
         bandwidths = np.where(failed, before.bandwidths, after.bandwidths)
         found = self._at(centers, bandwidths, before.frozen | failed)
@@ -186,9 +210,6 @@ class Levels:
         pass_ = LevelPass(centers, self._kernel, _inverse_squares(bandwidths), self._unit)
         found = self._dataset.run(pass_)
         return Modes(centers, bandwidths, frozen, found.sums, found.histogram)
-
-    def _step(self, centers: Centers, inverse_squares: Doubles) -> ModePass:
-        return ModePass(centers, self._kernel, 1.0, False, None, inverse_squares)
 
 
 def _inverse_squares(bandwidths: Doubles) -> Doubles:

@@ -28,6 +28,8 @@ SMALL_MOVE = 0.05
 PLAIN_STEPS = 10
 # Maximum factor by which a step is lengthened. With factors up to 2, the objective never decreases.
 MAX_STEP_FACTOR = 1.95
+# Steps whose squared length is smaller than this count as no steps.
+SMALLEST_SQUARE = 1e-300
 
 
 class State(NamedTuple):
@@ -169,23 +171,21 @@ class Relaxation:
 
     def __init__(self) -> None:
         self._previous_step: Centers | None = None
-        self._factors: npt.NDArray[np.float64] | None = None
+        self._factors: float | Centers = 1.0  # (K, 1)
 
     def next(self, centers: Centers, moved: Centers) -> Centers:
         """Return the centers after a step to `moved`, or farther in the same direction."""
-        step = moved - centers
-        factors = np.ones(len(step))
-        if self._previous_step is not None and self._factors is not None:
-            before = self._previous_step
-            lengths = np.einsum("kd,kd->k", before, before)
-            along = np.einsum("kd,kd->k", before, step)
-            shrunk = np.divide(along, lengths, out=np.zeros_like(along), where=lengths > 0)
+        step, before = moved - centers, self._previous_step
+        if before is not None:
+            lengths = np.add.reduce(before * before, axis=1, keepdims=True)
+            along = np.add.reduce(before * step, axis=1, keepdims=True)
             # Plain steps would shrink by the factor `rate`. The sum of all remaining plain steps
             # would be 1 / (1 - rate) times the first of them.
-            rate = 1.0 - (1.0 - shrunk) / self._factors
-            factors = 1.0 / (1.0 - np.clip(rate, 0.0, 1.0 - 1.0 / MAX_STEP_FACTOR))
-        self._previous_step, self._factors = step, factors
-        relaxed: Centers = centers + factors[:, None] * step
+            rate = 1.0 - (1.0 - along / np.maximum(lengths, SMALLEST_SQUARE)) / self._factors
+            rate = np.minimum(np.maximum(rate, 0.0), 1.0 - 1.0 / MAX_STEP_FACTOR)
+            self._factors = 1.0 / (1.0 - rate)
+        self._previous_step = step
+        relaxed: Centers = centers + self._factors * step
         return relaxed
 
 
