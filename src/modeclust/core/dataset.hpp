@@ -4,7 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -35,8 +35,7 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(std::int64_t n) : size_(n) {
     const std::size_t bytes = (static_cast<std::size_t>(n) * sizeof(T) + 127) / 64 * 64;
-    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-    if (!data_) throw std::bad_alloc();
+    data_.reset(static_cast<T*>(::operator new(bytes, alignment)));
   }
   T* get() const { return data_.get(); }
   T& operator[](std::int64_t i) const { return data_.get()[i]; }
@@ -44,8 +43,9 @@ class Buffer {
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
+  static constexpr std::align_val_t alignment{64};
   struct Free {
-    void operator()(T* p) const { std::free(p); }
+    void operator()(T* p) const { ::operator delete(p, alignment); }
   };
   std::unique_ptr<T, Free> data_;
   std::int64_t size_ = 0;
