@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from modeclust import _core
 from modeclust._core import Rows
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -277,3 +278,42 @@ def test_csr_rows_that_are_not_canonical_are_refused(changed, error, message):
     csr()
     with pytest.raises(error, match=message):
         csr(**changed)
+
+
+def unaligned(X):
+    """Return a copy of an array in memory that is not aligned."""
+    copy = np.zeros(X.nbytes + 1, np.uint8)[1:].view(X.dtype).reshape(X.shape)
+    copy[...] = X
+    return copy
+
+
+def test_unaligned_arguments_are_copied(rng):
+    X, weight = rng.normal(size=(40, 5)), rng.uniform(0.5, 2.0, 40)
+    rows = Rows(X, weight=unaligned(weight))
+    np.testing.assert_array_equal(rows.row_weights(), weight)
+    np.testing.assert_array_equal(rows.keys(unaligned(DIRECTIONS)), Rows(X).keys(DIRECTIONS))
+    rows.set_labels(unaligned(np.arange(40, dtype=np.int32)), 40)
+    np.testing.assert_array_equal(rows.labels, np.arange(40))
+    C = sparse.csr_array(X)
+    parts = [unaligned(part) for part in (C.data, C.indices, C.indptr)]
+    np.testing.assert_array_equal(Rows(*parts, n_features=5).keys(DIRECTIONS), expected_keys(X))
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty((40, 2), np.float32),
+        np.empty((40, 2), np.int64),
+        np.empty((2, 40)).T,
+        np.empty((40, 4))[:, ::2],
+        unaligned(np.empty((40, 2))),
+        None,
+    ],
+    ids=["float32", "int64", "transposed", "strided", "unaligned", "none"],
+)
+def test_an_output_that_would_be_copied_is_refused(out):
+    rows, centers = Rows(np.ones((40, 5))), np.ones((2, 5))
+    with pytest.raises(TypeError, match="incompatible"):
+        _core.project_rows(out)
+    with pytest.raises(TypeError, match="incompatible"):
+        _core.kernel_values(rows, centers, kernel=0, inverse_squared_bandwidth=1.0, out=out)

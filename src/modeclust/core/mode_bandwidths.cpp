@@ -11,7 +11,7 @@
 namespace modeclust {
 namespace {
 
-using Histogram = nb::ndarray<const double, nb::shape<-1, -1, 3>, nb::c_contig, nb::device::cpu>;
+using Histogram = AlignedArray<const double, nb::shape<-1, -1, 3>>;
 
 // Bins of squared distances: 16 for each power of two, from 2^-20 to 2^6 units.
 constexpr int bins_per_octave = 16, n_bins = 26 * bins_per_octave;
