@@ -42,7 +42,7 @@ def test_the_core_needs_no_extra(environment, tmp_path):
     [
         ("GCC", {"CXX": "g++", "MODECLUST_ZIG": ""}),
         ("clang", {"CXX": "clang++", "MODECLUST_ZIG": ""}),
-        ("zig", {"CXX": "", "MODECLUST_ZIG": "1"}),
+        ("clang", {"CXX": "", "MODECLUST_ZIG": "1"}),
     ],
     ids=["gcc", "clang", "zig"],
 )
@@ -55,7 +55,7 @@ def test_the_sdist_builds_and_works_as_the_wheel_does(
     done = environment.do("core", tmp_path)
     assert done.returncode == 0, done.stderr
     code = "from modeclust import _core; print(_core.compiler())"
-    assert compiler in environment.run("-c", code, cwd=tmp_path).stdout
+    assert environment.run("-c", code, cwd=tmp_path).stdout.startswith(compiler)
 
 
 def test_the_core_does_not_load_what_is_optional(environment, tmp_path):
