@@ -266,6 +266,7 @@ ORDER = "ascend within each row and be below n_features"
         ({"indptr": np.array([0, 2, 2**40])}, ValueError, "indptr of CSR rows must ascend"),
         ({"indptr": np.empty(0, np.int32)}, ValueError, "must have features"),
         ({"n_features": 0}, ValueError, "must have features"),
+        ({"n_features": 2**30}, ValueError, "must have features, fewer than"),
         ({"data": np.array([1.0, 2.0])}, ValueError, "indptr of CSR rows must ascend"),
         ({"data": np.array([1, 2, 3])}, ValueError, "float32 or float64"),
         ({"data": np.ones((3, 1))}, ValueError, "contiguous vectors"),

@@ -123,7 +123,8 @@ Rows::Rows(AnyVector data, AnyVector indices, const AnyVector& indptr, int n_fea
         "CSR rows must be float32 or float64.");
   check((is_int(indices, 32) || is_int(indices, 64)) && (is_int(indptr, 32) || is_int(indptr, 64)),
         "Indices of CSR rows must be int32 or int64.");
-  check(indptr.shape(0) >= 1 && n_features >= 1, "CSR rows must have features.");
+  check(indptr.shape(0) >= 1 && n_features >= 1 && n_features < (1 << 30),
+        "CSR rows must have features, fewer than 2^30.");
   source.n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
   source.n_features = n_features;
   source.data = static_cast<const char*>(data.data());
