@@ -22,7 +22,7 @@ export MODECLUST_ZIG ?= $(if $(COMPILER),,1)
 ZIG := $(shell sed -n 's/^build.requires = \["\(ziglang[^"]*\)"\]$$/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-lowest sanitize coverage fuzz docs lint lint-core format package audit release-check paper paper-docs bench bench-docs compare compare-docs battery battery-docs bench-disk clean
+.PHONY: help install demo test test-slow test-lowest sanitize coverage coverage-core fuzz docs lint lint-core format package audit release-check paper paper-docs bench bench-docs compare compare-docs battery battery-docs bench-disk clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -63,6 +63,9 @@ sanitize: $(INSTALLED)  ## Run the tests of the core under sanitizers: address a
 
 coverage: $(INSTALLED) $(BROWSER)  ## Measure which lines and branches the tests reach; fails below the floor
 	$(BIN)/pytest -n 2 --dist worksteal -m $(QUICK) --cov --cov-report=term-missing --cov-report=html:out/coverage
+
+coverage-core: $(INSTALLED)  ## Measure which lines of the core its tests reach; fails below the floor
+	$(BIN)/python tests/core_coverage.py
 
 MINUTES ?= 10
 fuzz: $(INSTALLED)  ## Read damaged files for MINUTES=10; files that cause faults are kept in out/fuzz

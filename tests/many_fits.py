@@ -13,7 +13,14 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from modeclust import KModes, LaplacianKModes, MeanShift, load
+from modeclust import (
+    KModes,
+    LaplacianKModes,
+    MeanShift,
+    cluster_modes,
+    load,
+    suggest_clusters,
+)
 
 rng = np.random.default_rng(0)
 PLANE = rng.normal(size=(300, 2)) + rng.integers(0, 3, size=(300, 1)) * 5
@@ -40,6 +47,10 @@ def refuse(i, folder):
 KINDS = {
     "threads": lambda i, _: short(i, n_jobs=2).fit(PLANE).predict(PLANE),
     "adaptive": lambda i, _: short(i, adaptive=True).fit(PLANE),
+    "cosine": lambda i, _: short(i, metric="cosine").fit(PLANE).predict_proba(PLANE),
+    "cluster-modes": lambda i, _: cluster_modes(PLANE, PLANE.argmax(axis=1) + i % 2),
+    "suggest": lambda i, _: suggest_clusters(PLANE[: 60 + i % 40], max_clusters=5, random_state=i),
+    "outliers": lambda i, _: short(i).fit(PLANE).score_outliers(PLANE),
     "sparse": lambda i, _: short(i).fit(CSR).transform(CSR),
     "stream": lambda i, _: short(i).partial_fit(PLANE),
     "mean-shift": lambda i, _: MeanShift(1.0 + i / 1e4, n_jobs=2).fit(PLANE),
@@ -49,7 +60,9 @@ KINDS = {
     "refused": refuse,
     "saved": save_and_load,
     "checkpoint": lambda i, folder: short(i, checkpoint=folder / str(i)).fit(PLANE),
-    "report": lambda i, folder: short(i).fit(PLANE).report(PLANE, path=folder / "page.html"),
+    "report": lambda i, folder: (
+        short(i).fit(PLANE).report(PLANE, path=folder / "page.html", overwrite=True)
+    ),
 }
 
 

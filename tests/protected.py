@@ -2,6 +2,7 @@
 
 import ctypes
 import mmap
+import weakref
 
 import numpy as np
 
@@ -17,11 +18,13 @@ def at_end_of_memory(X):
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
     libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     page = mmap.PAGESIZE
     size = -(-X.nbytes // page) * page
     start = libc.mmap(None, size + page, READ_WRITE, PRIVATE_ANONYMOUS, -1, 0)
     assert libc.mprotect(start + size, page, NOTHING) == 0
     memory = (ctypes.c_char * X.nbytes).from_address(start + size - X.nbytes)
+    weakref.finalize(memory, libc.munmap, start, size + page)
     copy = np.frombuffer(memory, X.dtype).reshape(X.shape)
     copy[...] = X
     return copy

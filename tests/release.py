@@ -1,6 +1,6 @@
 """Check whether a tag can be released: `python tests/release.py v0.1.0`.
 
-The tag, the version, the changelog and the citation must agree.
+The tag, the version, the changelog, the citation and the recipe for conda-forge must agree.
 """
 
 import re
@@ -15,12 +15,15 @@ def hindrances(tag, root=ROOT):
     version = _found(r'^__version__ = "(.+)"$', root / "src" / "modeclust" / "__init__.py")
     cited = _found(r"^version: (.+)$", root / "CITATION.cff")
     cited_on = _found(r"^date-released: (.+)$", root / "CITATION.cff")
+    packed = _found(r'^  version: "(.+)"$', root / "recipe" / "recipe.yaml")
     heading = _found(r"^## (.+)$", root / "CHANGELOG.md") or ""
     dated = re.fullmatch(r"(\S+) \((\d{4}-\d{2}-\d{2})\)", heading)
     if tag != f"v{version}":
         yield f"the tag is {tag}, the version {version}"
     if cited != version:
         yield f"CITATION.cff has version {cited}, not {version}"
+    if packed != version:
+        yield f"recipe.yaml has version {packed}, not {version}"
     if not dated:
         yield f"CHANGELOG.md begins with {heading!r}, not with a version and its date"
     elif dated[1] != version:

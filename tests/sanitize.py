@@ -12,7 +12,6 @@ import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BUILD = ROOT / "build" / "sanitize"
 CXX = os.environ.get("CXX", "g++")
 # The sanitizers that are compiled in, and the libraries to preload.
 KINDS = {
@@ -28,14 +27,13 @@ OPTIONS = {
 }
 
 
-def install(kind):
-    """Compile the package with a sanitizer; return the folder of the installed package."""
-    folder = BUILD / kind.replace(",", "-")
+def install(folder, definition):
+    """Compile the package with a definition for CMake; return the folder of the installation."""
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"),
             *("--no-build-isolation", f"--target={folder / 'installed'}"),
-            *(f"-Cbuild-dir={folder / 'cmake'}", f"-Ccmake.define.MODECLUST_SANITIZE={kind}"),
+            *(f"-Cbuild-dir={folder / 'cmake'}", f"-Ccmake.define.{definition}"),
             *("-Ccmake.build-type=RelWithDebInfo", "-Cinstall.strip=false", ROOT),
         ],
         env={**os.environ, "CXX": CXX},
@@ -44,20 +42,24 @@ def install(kind):
     return folder / "installed"
 
 
-def environment(kind, installed, **more):
+def search_paths(installed):
     """Return the environment for Python with the package in a folder and the libraries of .venv.
 
     The package in .venv itself is not found: .pth files have an effect in site-packages only.
     """
+    paths = [str(installed), sysconfig.get_path("purelib")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+def environment(kind, installed, **more):
+    """Return the environment for Python with an installed package and the sanitizers' libraries."""
     libraries = [
         subprocess.run(
             [CXX, f"-print-file-name={name}"], capture_output=True, text=True, check=True
         ).stdout.strip()
         for name in KINDS[kind]
     ]
-    paths = [str(installed), sysconfig.get_path("purelib")]
-    preloaded = {"LD_PRELOAD": " ".join(libraries), "PYTHONPATH": os.pathsep.join(paths)}
-    return os.environ | OPTIONS | preloaded | more
+    return search_paths(installed) | OPTIONS | {"LD_PRELOAD": " ".join(libraries)} | more
 
 
 def variants(kind, installed):
@@ -79,7 +81,8 @@ LEFT_OUT = "not variant and not memory_error and not forked"
 
 def main():
     for kind in KINDS:
-        installed = install(kind)
+        folder = ROOT / "build" / "sanitize" / kind.replace(",", "-")
+        installed = install(folder, f"MODECLUST_SANITIZE={kind}")
         for simd in variants(kind, installed):
             print(f"{kind}: {simd}", flush=True)
             subprocess.run(

@@ -8,10 +8,11 @@ import sys
 import faults
 import numpy as np
 import pytest
-from fuzzing import hunt
+from fuzzing import core_calls, hunt
 from fuzzing.judging import judge_table
 from fuzzing.seeds import KINDS, Canary
 
+from modeclust import _core
 from modeclust.cli.readers.files import ENDINGS, ending_of
 
 on_linux = pytest.mark.skipif(
@@ -56,6 +57,18 @@ def test_every_ending_has_a_kind():
     roots = [kind.root for kind in KINDS.values() if kind.judge is judge_table]
     folder = "data"  # of Parquet files, without an ending
     assert {ending_of(root) for root in roots if root != folder} == set(ENDINGS)
+
+
+def test_everything_in_the_core_is_called():
+    called = {name.partition(" ")[0] for name in core_calls.make_calls()}
+    of_modules = {"simd", "available_simd", "compiler", "nanobind_version"}  # without arguments
+    results = {"KeptLabels", "SoftSums", "ShiftSums"}
+    assert {name for name in dir(_core) if name[0] != "_"} - of_modules - results == {
+        name.partition(".")[0] for name in called
+    }
+    for kind in (_core.Rows, _core.DensityRows, _core.Graph):
+        methods = {name for name in dir(kind) if name[0] != "_" and callable(getattr(kind, name))}
+        assert {f"{kind.__name__}.{name}" for name in methods} <= called
 
 
 def test_seed_and_number_determine_an_input():

@@ -9,6 +9,7 @@ import modeclust
 FILES = {
     "src/modeclust/__init__.py": '__version__ = "1.2.0"\n',
     "CITATION.cff": "cff-version: 1.2.0\nversion: 1.2.0\ndate-released: 2030-01-31\n",
+    "recipe/recipe.yaml": 'schema_version: 1\n\ncontext:\n  version: "1.2.0"\n',
     "CHANGELOG.md": "# Changelog\n\n## 1.2.0 (2030-01-31)\n\n## 1.1.0 (2029-12-31)\n",
 }
 
@@ -36,6 +37,7 @@ def test_a_release(tmp_path):
             "\nversion: 1.1.0",
             "has version 1.1.0, not",
         ),
+        ("v1.2.0", "recipe/recipe.yaml", "1.2.0", "1.1.0", "recipe.yaml has version 1.1.0, not"),
         ("v1.2.0", "CITATION.cff", "2030-01-31", "2030-01-30", "on 2030-01-30, by CHANGELOG"),
         ("v1.2.0", "CITATION.cff", "date-released: 2030-01-31\n", "", "released on None"),
         ("v1.2.0", "CHANGELOG.md", "(2030-01-31)", "(unreleased)", "not with a version and its"),

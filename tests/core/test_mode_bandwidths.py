@@ -102,3 +102,22 @@ def test_a_mode_pass_writes_the_squared_distances_to_the_own_centers(
     np.testing.assert_allclose(squared, expected, rtol=1e-9)
     with pytest.raises(ValueError, match="squared must have one number for each row"):
         rows.mode_pass(centers, 0, 1.0, reassign, squared=np.empty(2999))
+
+
+@pytest.mark.parametrize(
+    ("label", "n_clusters", "error"),
+    [(0, -1, ValueError), (0, 0, ValueError), (3, 3, ValueError), (-1, 3, ValueError)]
+    + [(0, 2**62, TypeError), (0, 0.5, TypeError)],
+)
+def test_labels_of_a_histogram_are_checked(label, n_clusters, error):
+    rows, squared = _core.Rows(np.ones((5, 2))), np.ones(5)
+    labels = np.full(5, label, np.int32)
+    with pytest.raises(error):
+        _core.distance_histogram(rows, squared, labels, n_clusters, 1.0)
+
+
+def test_a_histogram_has_no_negative_number_of_clusters():
+    rows, nothing = _core.Rows(np.ones((0, 2))), np.empty(0)
+    assert _core.distance_histogram(rows, nothing, nothing.astype(np.int32), 0, 1.0).shape[0] == 0
+    with pytest.raises(ValueError, match="labels must be numbers of clusters"):
+        _core.distance_histogram(rows, nothing, nothing.astype(np.int32), -1, 1.0)

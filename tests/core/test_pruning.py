@@ -33,3 +33,13 @@ def test_it_checks_sizes():
     for n_kept in (0, 3):
         with pytest.raises(ValueError, match="n_kept"):
             prune_centers(np.zeros((3, 2)), np.ones(3), n_kept)
+
+
+@pytest.mark.parametrize(
+    "change", [np.asfortranarray, np.int32, lambda X: np.repeat(X, 2, 1)[:, ::2]]
+)
+def test_losses_of_any_type_and_layout(change, rng):
+    losses = rng.integers(0, 100, size=(200, 9)).astype(float)
+    expected = prune_centers(losses, np.ones(200), 4)
+    found = prune_centers(change(losses), np.ones(400, np.float32)[::2], 4)
+    np.testing.assert_array_equal(found, expected)

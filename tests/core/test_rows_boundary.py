@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from modeclust import _core
 from modeclust._core import Rows
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -73,6 +74,27 @@ def test_memory_maps_and_unaligned_rows_are_read(tmp_path, rng):
         np.testing.assert_array_equal(Rows(unaligned).keys(DIRECTIONS), expected_keys(X))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int16", "uint64"])
+def test_swapped_bytes_are_read(dtype, rng):
+    X = matrix(dtype, rng)
+    rows = Rows(X.byteswap(), swapped=True)
+    np.testing.assert_array_equal(rows.keys(DIRECTIONS), expected_keys(X))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n_rows", [1, 40, 50_000])
+def test_limits_of_columns(dtype, n_rows, rng):
+    X = matrix(dtype, rng, (max(n_rows, 2), 5))[-n_rows:]
+    lowest, highest = Rows(X, n_threads=3).column_limits()
+    np.testing.assert_array_equal(lowest, X.min(axis=0))
+    np.testing.assert_array_equal(highest, X.max(axis=0))
+
+
+def test_csr_rows_have_no_limits_of_columns():
+    with pytest.raises(ValueError, match="column_limits is for dense rows"):
+        csr().column_limits()
+
+
 def test_offset_and_scale_are_taken_off(rng):
     X = rng.normal(size=(40, 5))
     offset = rng.normal(size=5)
@@ -109,6 +131,39 @@ def test_digests_tell_rows_apart(rng):
     other = X.copy()
     other[99, 4] = np.nextafter(other[99, 4], np.inf)
     assert Rows(X).digest() == Rows(np.asfortranarray(X)).digest() != Rows(other).digest()
+
+
+def test_digests_tell_csr_rows_apart(rng):
+    X = sparse.random_array((60, 5), density=0.3, format="csr", rng=rng)
+    wide = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    narrow = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    digests = [Rows(X.data, *arrays, n_features=5).digest() for arrays in (wide, narrow)]
+    moved = X.tocoo()
+    moved.coords[1][:] = 4 - moved.coords[1]
+    moved = moved.tocsr()
+    moved.sort_indices()
+    other = Rows(moved.data, moved.indices, moved.indptr, 5).digest()
+    assert digests[0] == digests[1] != other
+
+
+def test_row_weights(rng):
+    weight, precision = rng.uniform(0.5, 2.0, (2, 40))
+    X = rng.normal(size=(40, 5))
+    for q, p in ((None, None), (weight, None), (None, precision), (weight, precision)):
+        expected = (np.ones(40) if q is None else q) * (1.0 if p is None else p)
+        np.testing.assert_array_equal(Rows(X, weight=q, precision=p).row_weights(), expected)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_inverse_lengths(scale, rng):
+    X = rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.5)
+    X[0] = 0.0
+    with np.errstate(divide="ignore"):
+        expected = 1.0 / np.linalg.norm(X, axis=1) / scale
+    C = sparse.csr_array(X * scale)
+    np.testing.assert_allclose(Rows(X * scale).inverse_lengths(), expected, rtol=1e-14)
+    found = Rows(C.data, C.indices, C.indptr, 5).inverse_lengths()
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -211,6 +266,7 @@ ORDER = "ascend within each row and be below n_features"
         ({"indptr": np.array([0, 2, 2**40])}, ValueError, "indptr of CSR rows must ascend"),
         ({"indptr": np.empty(0, np.int32)}, ValueError, "must have features"),
         ({"n_features": 0}, ValueError, "must have features"),
+        ({"n_features": 2**30}, ValueError, "must have features, fewer than"),
         ({"data": np.array([1.0, 2.0])}, ValueError, "indptr of CSR rows must ascend"),
         ({"data": np.array([1, 2, 3])}, ValueError, "float32 or float64"),
         ({"data": np.ones((3, 1))}, ValueError, "contiguous vectors"),
@@ -223,3 +279,42 @@ def test_csr_rows_that_are_not_canonical_are_refused(changed, error, message):
     csr()
     with pytest.raises(error, match=message):
         csr(**changed)
+
+
+def unaligned(X):
+    """Return a copy of an array in memory that is not aligned."""
+    copy = np.zeros(X.nbytes + 1, np.uint8)[1:].view(X.dtype).reshape(X.shape)
+    copy[...] = X
+    return copy
+
+
+def test_unaligned_arguments_are_copied(rng):
+    X, weight = rng.normal(size=(40, 5)), rng.uniform(0.5, 2.0, 40)
+    rows = Rows(X, weight=unaligned(weight))
+    np.testing.assert_array_equal(rows.row_weights(), weight)
+    np.testing.assert_array_equal(rows.keys(unaligned(DIRECTIONS)), Rows(X).keys(DIRECTIONS))
+    rows.set_labels(unaligned(np.arange(40, dtype=np.int32)), 40)
+    np.testing.assert_array_equal(rows.labels, np.arange(40))
+    C = sparse.csr_array(X)
+    parts = [unaligned(part) for part in (C.data, C.indices, C.indptr)]
+    np.testing.assert_array_equal(Rows(*parts, n_features=5).keys(DIRECTIONS), expected_keys(X))
+
+
+@pytest.mark.parametrize(
+    "out",
+    [
+        np.empty((40, 2), np.float32),
+        np.empty((40, 2), np.int64),
+        np.empty((2, 40)).T,
+        np.empty((40, 4))[:, ::2],
+        unaligned(np.empty((40, 2))),
+        None,
+    ],
+    ids=["float32", "int64", "transposed", "strided", "unaligned", "none"],
+)
+def test_an_output_that_would_be_copied_is_refused(out):
+    rows, centers = Rows(np.ones((40, 5))), np.ones((2, 5))
+    with pytest.raises(TypeError, match="incompatible"):
+        _core.project_rows(out)
+    with pytest.raises(TypeError, match="incompatible"):
+        _core.kernel_values(rows, centers, kernel=0, inverse_squared_bandwidth=1.0, out=out)

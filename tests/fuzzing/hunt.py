@@ -15,7 +15,6 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fuzzing.mutations import damage
 from fuzzing.seeds import KINDS, Files, seeds_of
 
 TIMEOUT = 30.0  # seconds per input; the machine may be busy
@@ -56,7 +55,7 @@ def input_of(kind: str, seed: int, number: int) -> Files:
     if len(files) > 1 and rng.random() < 0.1:
         del files[name]
     else:
-        files[name] = damage(rng, files[name], donor)
+        files[name] = KINDS[kind].damage(rng, files[name], donor)
     return files
 
 

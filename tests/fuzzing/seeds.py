@@ -17,8 +17,9 @@ from scipy import sparse
 from scipy.io import mmwrite
 from sklearn.pipeline import make_pipeline
 
-from fuzzing import judging
+from fuzzing import core_calls, judging
 from fuzzing.judging import X
+from fuzzing.mutations import damage
 from modeclust import KModes, LaplacianKModes, MeanShift, TablePreparation, save
 from modeclust.estimators.checkpoint import Checkpoint
 
@@ -39,11 +40,12 @@ class Canary:
 
 
 class Kind(NamedTuple):
-    """A kind of input: the path to open, its judge, and the valid files."""
+    """A kind of input: the path to open, its judge, the valid files, and how they are damaged."""
 
     root: str
     judge: Callable[[Path], str]
     seeds: Callable[[], list[Files]]
+    damage: Callable[..., bytes] = damage
 
 
 def _written(write: Callable[..., Any], *arguments: Any, **options: Any) -> bytes:
@@ -221,6 +223,12 @@ KINDS: dict[str, Kind] = {
     "hdf5": Kind("data.hdf5", judging.judge_table, lambda: _hdf5("data.hdf5")),
     "model": Kind("model.npz", judging.judge_model, _models),
     "checkpoint": Kind("checkpoint", judging.judge_checkpoint, _checkpoints),
+    "core": Kind(
+        "call",
+        core_calls.judge_call,
+        lambda: [{"call": name.encode()} for name in core_calls.make_calls()],
+        core_calls.damage_call,
+    ),
 }
 
 

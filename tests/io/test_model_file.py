@@ -28,6 +28,7 @@ from modeclust.estimators.confidence import Confidence
 from modeclust.estimators.saving import read_model, write_model
 from modeclust.exceptions import ModelFileError
 from modeclust.io.model_file import Document, read_document, write_document
+from modeclust.io.npy import array_of
 from modeclust.preparation.columns import LeftOut, TextColumn
 from modeclust.preparation.saving import SAVED_TYPES, SavedScaler, SavedTable
 
@@ -326,6 +327,9 @@ ARRAYS = {
         ({"_fitted_with": {"kernel": "cauchy"}}, "_fitted_with must be"),
         ({"_fitted_with": KModes(kernel="other")._parameters_needed()}, "_fitted_with must be"),
         ({"_sklearn_output_config": 5}, "_sklearn_output_config must be a dict"),
+        ({"_sklearn_output_config": {"transform": 1.0}}, "transform, which is one of"),
+        ({"_sklearn_output_config": {"transform": "frame"}}, "transform, which is one of"),
+        ({"_sklearn_output_config": {"fit": "pandas"}}, "transform, which is one of"),
         ({"predict": 5}, "no attribute 'predict'"),
         ({"__class__": 5}, "no attribute '__class__'"),
         ({"_skl_callbacks": 5}, "no attribute '_skl_callbacks'"),
@@ -624,3 +628,13 @@ def test_a_preparation_that_does_not_fit_is_refused(tmp_path):
         write_document(path, document, (*KModes._saved_types, *SAVED_TYPES))
         with pytest.raises(ModelFileError, match=r"preparation|the columns|a scaling must"):
             load(path)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i4", "?", "U3"])
+@pytest.mark.parametrize("order", "<>")
+def test_arrays_have_the_byte_order_of_this_machine(dtype, order):
+    buffer, array = io.BytesIO(), np.array([[0, 1], [1, 0]]).astype(dtype)
+    np.save(buffer, array.astype(array.dtype.newbyteorder(order)))
+    found = array_of(buffer.getvalue())
+    assert found.dtype == array.dtype
+    np.testing.assert_array_equal(found, array)

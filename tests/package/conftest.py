@@ -1,8 +1,10 @@
 """The built package, and an environment that has it and nothing of the sources."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -31,15 +33,15 @@ def sdist():
 class Environment:
     """A virtual environment with the package, its core dependencies and the extras asked for."""
 
-    def __init__(self, folder, package, *extras, options=()):
+    def __init__(self, folder, package, *extras, options=(), python=sys.executable, **variables):
         from uv import find_uv_bin
 
         self.folder, self.package, self.uv = folder, package, find_uv_bin()
-        self.options = options
+        self.options, self.variables = options, variables
         self.bin = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = self.bin / "python"
         self.extras = extras
-        self._uv("venv", "--python", sys.executable, folder)
+        self._uv("venv", "--python", python, folder)
         self._install(*extras)
         self.core = folder / "core.txt"
         self.core.write_text(self._pip("freeze"))
@@ -73,7 +75,12 @@ class Environment:
         return self._uv("pip", command, "--python", self.python, *arguments)
 
     def _uv(self, *arguments):
-        done = subprocess.run([self.uv, "--quiet", *arguments], capture_output=True, text=True)
+        done = subprocess.run(
+            [self.uv, "--quiet", *arguments],
+            env=os.environ | self.variables,
+            capture_output=True,
+            text=True,
+        )
         assert not done.returncode, done.stderr
         return done.stdout
 
@@ -89,10 +96,23 @@ def environment(tmp_path_factory, wheel):
     return Environment(tmp_path_factory.mktemp("installed") / "venv", wheel)
 
 
+@pytest.fixture(scope="session")
+def public_environment(wheel):
+    """An environment that every user may read, if there is a Python that every user may run."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    python = shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin") or sys.executable
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        environment = Environment(Path(folder) / "venv", wheel, python=python)
+        shutil.copy(JOBS, environment.folder)
+        yield environment
+
+
 @pytest.fixture
 def environment_of_sdist(tmp_path, sdist):
-    """An environment whose package was built from the sdist, as where no wheel is taken."""
-    return Environment(tmp_path / "venv", sdist)
+    """Install the sdist, as where no wheel is taken, with variables that choose the compiler."""
+    package = Path(shutil.copy(sdist, tmp_path))  # uv keeps what it built from a path
+    return lambda **variables: Environment(tmp_path / "venv", package, **variables)
 
 
 @pytest.fixture

@@ -18,15 +18,23 @@ FEW = ("--n-bandwidths", "2", "--n-init", "1")
 def core():
     import modeclust
 
+    fits()
+    model = modeclust.KModes(3, **QUICK).fit(X)
+    model.report(X, path="page.html")
+    assert "<html" in Path("page.html").read_text(encoding="utf-8")
+    model.save("kmodes.npz")
+    assert (modeclust.load("kmodes.npz").predict(X) == model.labels_).all()
+
+
+def fits():
+    """Fit every estimator, and write nothing."""
+    import modeclust
+
     assert "site-packages" in modeclust.__file__
     assert distribution("modeclust").version == modeclust.__version__
     model = modeclust.KModes(3, **QUICK).fit(X)
     assert (model.predict(X) == model.labels_).all()
     assert model.transform(X[:2]).shape == (2, 3)
-    model.report(X, path="page.html")
-    assert "<html" in Path("page.html").read_text(encoding="utf-8")
-    model.save("kmodes.npz")
-    assert (modeclust.load("kmodes.npz").predict(X) == model.labels_).all()
     modeclust.KModes(3, bandwidth=1.0, random_state=0).partial_fit(X)
     shift = modeclust.MeanShift(bandwidth=1.0).fit(X)
     assert (shift.predict(X) == shift.labels_).all()

@@ -1,5 +1,6 @@
 """The package works with its core dependencies alone; an extra is asked for where it is needed."""
 
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -36,9 +37,25 @@ def test_the_core_needs_no_extra(environment, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_the_sdist_installs_and_works_as_the_wheel_does(environment_of_sdist, tmp_path):
-    done = environment_of_sdist.do("core", tmp_path)
+@pytest.mark.parametrize(
+    ("compiler", "variables"),
+    [
+        ("GCC", {"CXX": "g++", "MODECLUST_ZIG": ""}),
+        ("clang", {"CXX": "clang++", "MODECLUST_ZIG": ""}),
+        ("clang", {"CXX": "", "MODECLUST_ZIG": "1"}),
+    ],
+    ids=["gcc", "clang", "zig"],
+)
+def test_the_sdist_builds_and_works_as_the_wheel_does(
+    compiler, variables, environment_of_sdist, tmp_path
+):
+    if variables["CXX"] and not shutil.which(variables["CXX"]):
+        pytest.skip(f"left out: there is no {variables['CXX']}")
+    environment = environment_of_sdist(**variables)
+    done = environment.do("core", tmp_path)
     assert done.returncode == 0, done.stderr
+    code = "from modeclust import _core; print(_core.compiler())"
+    assert environment.run("-c", code, cwd=tmp_path).stdout.startswith(compiler)
 
 
 def test_the_core_does_not_load_what_is_optional(environment, tmp_path):

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from modeclust import KModes, TablePreparation, load, save
 from modeclust.preparation.columns import LeftOut
+from modeclust.preparation.values import from_day
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -257,3 +258,17 @@ def test_column_names_that_are_alike():
 @parametrize_with_checks([TablePreparation(), TablePreparation(scale="standard")])
 def test_estimator_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("day", "expected"),
+    [
+        (0.4, "1970-01-01"),
+        (-719_162, "0001-01-01"),
+        (-1e300, "0001-01-01"),
+        (2_932_896, "9999-12-31"),
+        (1e300, "9999-12-31"),
+    ],
+)
+def test_days_outside_the_calendar_become_its_first_or_last(day, expected):
+    assert from_day(day) == expected

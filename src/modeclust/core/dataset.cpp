@@ -106,7 +106,7 @@ Rows::Rows(AnyArray X, std::optional<Vector> weight, std::optional<Vector> preci
   assignment = std::make_shared<Assignment>(*this);
 }
 
-Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
+Rows::Rows(AnyVector data, AnyVector indices, const AnyVector& indptr, int n_features,
            std::optional<Vector> weight, std::optional<Vector> precision,
            std::optional<Vector> factors, int n_clusters, int threads, std::int64_t first)
     : n_threads(threads), first_row(first) {
@@ -123,7 +123,8 @@ Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_featur
         "CSR rows must be float32 or float64.");
   check((is_int(indices, 32) || is_int(indices, 64)) && (is_int(indptr, 32) || is_int(indptr, 64)),
         "Indices of CSR rows must be int32 or int64.");
-  check(indptr.shape(0) >= 1 && n_features >= 1, "CSR rows must have features.");
+  check(indptr.shape(0) >= 1 && n_features >= 1 && n_features < (1 << 30),
+        "CSR rows must have features, fewer than 2^30.");
   source.n_rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
   source.n_features = n_features;
   source.data = static_cast<const char*>(data.data());
@@ -148,8 +149,8 @@ Rows::Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_featur
                              : are_canonical(static_cast<const std::int32_t*>(source.indices),
                                              source.indptr, source.n_rows, n_features);
   check(canonical, "Indices of CSR rows must ascend within each row and be below n_features.");
-  owners_.push_back(nb::cast(data));
-  owners_.push_back(nb::cast(indices));
+  owners_.push_back(nb::cast(AnyArray(data)));
+  owners_.push_back(nb::cast(AnyArray(indices)));
   set_weights(std::move(weight), std::move(precision));
   set_factors(std::move(factors));
   divide(n_clusters);
@@ -444,8 +445,8 @@ void bind_rows(nb::module_& m) {
            arg("factors") = nb::none(), arg("offset") = nb::none(), arg("scale") = 1.0,
            arg("swapped") = false, arg("n_clusters") = 1, arg("n_threads") = 1,
            arg("first_row") = 0)
-      .def(nb::init<AnyArray, AnyArray, AnyArray, int, std::optional<Vector>, std::optional<Vector>,
-                    std::optional<Vector>, int, int, std::int64_t>(),
+      .def(nb::init<AnyVector, AnyVector, AnyVector, int, std::optional<Vector>,
+                    std::optional<Vector>, std::optional<Vector>, int, int, std::int64_t>(),
            arg("data"), arg("indices"), arg("indptr"), arg("n_features"), nb::kw_only(),
            arg("weight") = nb::none(), arg("precision") = nb::none(), arg("factors") = nb::none(),
            arg("n_clusters") = 1, arg("n_threads") = 1, arg("first_row") = 0)

@@ -1,32 +1,20 @@
 // The rows of a dataset, as Python sees them.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <vector>
 
+#include "arrays.hpp"
 #include "rows.hpp"
 
 namespace modeclust {
 
-namespace nb = nanobind;
-
 /// The kernel with a number of `modeclust.kernels`; throws if there is none.
 KernelName kernel_of(int number);
-
-using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Labels = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using OutMatrix = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 /// Uninitialised memory, aligned to 64 bytes.
 template <class T>
@@ -35,8 +23,7 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(std::int64_t n) : size_(n) {
     const std::size_t bytes = (static_cast<std::size_t>(n) * sizeof(T) + 127) / 64 * 64;
-    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-    if (!data_) throw std::bad_alloc();
+    data_.reset(static_cast<T*>(::operator new(bytes, alignment)));
   }
   T* get() const { return data_.get(); }
   T& operator[](std::int64_t i) const { return data_.get()[i]; }
@@ -44,8 +31,9 @@ class Buffer {
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
+  static constexpr std::align_val_t alignment{64};
   struct Free {
-    void operator()(T* p) const { std::free(p); }
+    void operator()(T* p) const { ::operator delete(p, alignment); }
   };
   std::unique_ptr<T, Free> data_;
   std::int64_t size_ = 0;
@@ -71,7 +59,7 @@ class Rows {
        std::optional<Vector> factors, std::optional<Vector> offset, double scale, bool swapped,
        int n_clusters, int n_threads, std::int64_t first_row);
   /// CSR rows in canonical form, float32 or float64.
-  Rows(AnyArray data, AnyArray indices, const AnyArray& indptr, int n_features,
+  Rows(AnyVector data, AnyVector indices, const AnyVector& indptr, int n_features,
        std::optional<Vector> weight, std::optional<Vector> precision, std::optional<Vector> factors,
        int n_clusters, int n_threads, std::int64_t first_row);
 

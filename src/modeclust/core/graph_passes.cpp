@@ -11,8 +11,6 @@
 namespace modeclust {
 namespace {
 
-using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 const GraphKernels& kernels() { return MODECLUST_CHOOSE_TABLE(graph_kernels); }
 
 void check(bool holds, const char* message) {
@@ -23,7 +21,7 @@ void check(bool holds, const std::string& message) { check(holds, message.c_str(
 /// A symmetric CSR matrix of affinities, and passes over its rows.
 class Graph {
  public:
-  Graph(Vector data, Indices indices, AnyArray indptr, int n_threads)
+  Graph(Vector data, Labels indices, AnyVector indptr, int n_threads)
       : data_(std::move(data)), indices_(std::move(indices)), n_threads_(n_threads) {
     check(n_threads >= 1, "n_threads must be >= 1.");
     const bool is_wide = indptr.dtype() == nb::dtype<std::int64_t>();
@@ -166,7 +164,7 @@ class Graph {
   }
 
   Vector data_;
-  Indices indices_;
+  Labels indices_;
   int n_threads_;
   Buffer<std::int64_t> indptr_;
   GraphSource source_;
@@ -185,7 +183,7 @@ void project_rows(OutMatrix rows) {
 void bind_graph(nb::module_& m) {
   using nb::arg;
   nb::class_<Graph>(m, "Graph", "A symmetric CSR matrix of affinities, and passes over its rows.")
-      .def(nb::init<Vector, Indices, AnyArray, int>(), arg("data"), arg("indices"), arg("indptr"),
+      .def(nb::init<Vector, Labels, AnyVector, int>(), arg("data"), arg("indices"), arg("indptr"),
            nb::kw_only(), arg("n_threads") = 1)
       .def_prop_ro("n_rows", &Graph::n_rows)
       .def("descend", &Graph::descend, nb::kw_only(), arg("memberships"), arg("before"),

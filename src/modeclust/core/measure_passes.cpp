@@ -18,8 +18,7 @@
 namespace modeclust {
 namespace {
 
-using Pairs = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-using OutAny = nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using OutAny = Aligned<nb::ndarray<nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 

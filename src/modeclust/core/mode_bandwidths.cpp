@@ -11,7 +11,7 @@
 namespace modeclust {
 namespace {
 
-using Histogram = nb::ndarray<const double, nb::shape<-1, -1, 3>, nb::c_contig, nb::device::cpu>;
+using Histogram = AlignedArray<const double, nb::shape<-1, -1, 3>>;
 
 // Bins of squared distances: 16 for each power of two, from 2^-20 to 2^6 units.
 constexpr int bins_per_octave = 16, n_bins = 26 * bins_per_octave;
@@ -55,7 +55,7 @@ void add_rows(const Rows& rows, const double* squared, const std::int32_t* label
 /// Returns (K, bins, 3): the sums of q p, q p^2 and q p e of the rows in each bin, with the sample
 /// weight q, the precision p, and e = p |x - c|^2 in units.
 nb::ndarray<nb::numpy, double, nb::ndim<3>> distance_histogram(const Rows& rows, Vector squared,
-                                                               Labels labels, std::size_t K,
+                                                               Labels labels, int n_clusters,
                                                                double unit) {
   const std::int64_t n = rows.n_rows();
   if (static_cast<std::int64_t>(squared.shape(0)) != n ||
@@ -67,10 +67,10 @@ nb::ndarray<nb::numpy, double, nb::ndim<3>> distance_histogram(const Rows& rows,
     lowest = std::min(lowest, labels.data()[i]);
     highest = std::max(highest, labels.data()[i]);
   }
-  if (lowest < 0 || highest >= static_cast<std::int64_t>(K)) {
+  if (n_clusters < 0 || lowest < 0 || highest >= n_clusters) {
     throw nb::value_error("labels must be numbers of clusters.");
   }
-  const std::size_t size = 3 * K * n_bins;
+  const std::size_t K = static_cast<std::size_t>(n_clusters), size = 3 * K * n_bins;
   auto* sums = new double[size]();
   nb::capsule owner(sums, [](void* p) noexcept { delete[] static_cast<double*>(p); });
   {

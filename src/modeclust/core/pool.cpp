@@ -115,14 +115,12 @@ class ThreadPool {
 
 std::atomic<ThreadPool*> current_pool{nullptr};
 
-/// A forked process has no threads: it will create a new pool, and does not touch the old one.
-void forget_pool() { current_pool.store(nullptr); }
-
 /// The pool of the process. It is never deleted: its threads wait until the process ends.
 ThreadPool& pool() {
   static const bool registered = [] {
 #if !defined(_WIN32)
-    pthread_atfork(nullptr, nullptr, forget_pool);
+    // A forked process has no threads: it will create a new pool, and does not touch the old one.
+    pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr); });
 #endif
     return true;
   }();

@@ -14,7 +14,7 @@ struct TwoBest {
 
 class Pruning {
  public:
-  Pruning(Matrix losses, Vector weight)
+  Pruning(const Matrix& losses, const Vector& weight)
       : losses_(losses.data()),
         weight_(weight.data()),
         n_rows_(losses.shape(0)),
@@ -77,7 +77,8 @@ class Pruning {
 };
 
 /// The numbers of the `n_kept` centers that are left if the others are removed one by one.
-nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> prune_centers(Matrix losses, Vector weight,
+nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> prune_centers(const Matrix& losses,
+                                                                const Vector& weight,
                                                                 std::size_t n_kept) {
   const std::size_t n_centers = losses.shape(1);
   if (weight.shape(0) != losses.shape(0)) {
@@ -90,7 +91,7 @@ nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> prune_centers(Matrix losses, V
   nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
   {
     nb::gil_scoped_release release;
-    Pruning pruning(std::move(losses), std::move(weight));
+    Pruning pruning(losses, weight);
     for (std::size_t n = n_centers; n > n_kept; n--) pruning.remove_one();
     std::size_t next = 0;
     for (std::size_t k = 0; k < n_centers && next < n_kept; k++) {

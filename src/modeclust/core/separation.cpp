@@ -12,8 +12,6 @@
 namespace modeclust {
 namespace {
 
-using Pairs = nb::ndarray<const std::int64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-
 // A side of fewer rows than this is not compared with as many rows of the other side.
 constexpr double fewest_rows = 10.0;
 

@@ -1,7 +1,6 @@
 // Passes of `Assignment` over CSR rows.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "assignment.hpp"
 #include "ordered_merge.hpp"
@@ -12,8 +11,6 @@ namespace modeclust {
 namespace {
 
 const SparseKernels& kernels() { return MODECLUST_CHOOSE_TABLE(sparse_kernels); }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

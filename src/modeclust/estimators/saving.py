@@ -20,6 +20,7 @@ from modeclust.io.model_file import Document, is_array, read_document, write_doc
 from modeclust.path import Path
 from modeclust.preparation.saving import SAVED_TYPES, SavedScaler, SavedTable, to_saved
 
+OUTPUTS = ("default", "pandas", "polars")  # of `set_output`
 PREPARATION = "preparation"  # the name of the note that has it
 # The estimators that can be saved, and their modules.
 MODULES = {"KModes": "kmodes", "LaplacianKModes": "laplacian_kmodes", "MeanShift": "mean_shift"}
@@ -92,7 +93,12 @@ class SavingMixin:
             is_right = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
             yield "feature_names_in_", is_right, f"{width} names"
         if OUTPUT_CONFIG in vars(model):
-            yield OUTPUT_CONFIG, isinstance(vars(model)[OUTPUT_CONFIG], dict), "a dict"
+            output = vars(model)[OUTPUT_CONFIG]
+            is_right = isinstance(output, dict) and all(
+                name == "transform" and isinstance(kind, str) and kind in OUTPUTS
+                for name, kind in output.items()
+            )
+            yield OUTPUT_CONFIG, is_right, f"a dict of transform, which is one of {OUTPUTS}"
 
 
 class Saved(NamedTuple):

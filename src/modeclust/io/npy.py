@@ -25,7 +25,8 @@ def check_header(file: BinaryIO, n_bytes: int) -> None:
 def array_of(content: bytes) -> npt.NDArray[Any]:
     """Return the array in the bytes of an npy file; any damage raises a `ValueError`.
 
-    The size is checked first: numpy would allocate memory for any size in the header.
+    The size is checked first: numpy would allocate memory for any size in the header. The numbers
+    are in the byte order of this machine.
     """
     file = io.BytesIO(content)
     version = np.lib.format.read_magic(file)
@@ -36,4 +37,5 @@ def array_of(content: bytes) -> npt.NDArray[Any]:
     if math.prod(shape) * max(1, dtype.itemsize) > left and not dtype.hasobject:
         raise ValueError(f"the header says {dtype} of shape {shape}, and {left} bytes follow")
     file.seek(0)
-    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+    array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -35,6 +35,7 @@ DAYS += ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%y
 DATE_FORMATS = ("iso", *(day + time for time in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
 # Dates without a time zone are as they are, others in UTC.
 EPOCH = datetime(1970, 1, 1)
+FIRST_DAY, LAST_DAY = (datetime.min - EPOCH).days, (datetime.max - EPOCH).days
 SECONDS = 86_400
 
 
@@ -117,8 +118,8 @@ def to_days(values: Values, date_format: str) -> Doubles:
 
 
 def from_day(day: float) -> str:
-    """Return days since 1970 as a date."""
-    return str(np.datetime64(round(day), "D"))
+    """Return days since 1970 as a date; the nearest one from the years 1 to 9999."""
+    return str(np.datetime64(round(min(max(day, FIRST_DAY), LAST_DAY)), "D"))
 
 
 def find_decimal(texts: npt.NDArray[np.object_]) -> str | None:
