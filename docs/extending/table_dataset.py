@@ -80,7 +80,8 @@ class TableDataset:
     def distinct(self):
         """Return each distinct row once, with the number of its copies as its weight."""
         parts = [chunk.distinct() for chunk in self._chunks()]
-        return Sample(*map(np.concatenate, zip(*parts, strict=True))).distinct()
+        X, weight = (np.concatenate(column) for column in zip(*(part[:2] for part in parts)))
+        return Sample(X, weight).distinct()
 
 
 def cluster(dataset, n_clusters, bandwidths):
