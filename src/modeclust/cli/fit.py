@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from modeclust.cli.model import Model, make_model
 from modeclust.cli.options import BUILT_IN, FitOptions, Method, check_name
 from modeclust.cli.printing import FitProgress, tell, use_option_names
-from modeclust.cli.readers.columns import iterate_blocks
+from modeclust.cli.readers.columns import FrameColumns, iterate_blocks
 from modeclust.cli.readers.csv_files import CsvFormat
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table, read_table
@@ -285,6 +285,18 @@ def describe_preparation(preparation: Any) -> list[dict[str, Any]] | None:
         }
         for column in preparation.columns_
     ]
+
+
+def find_ids(preparation: Any, frame: Any) -> dict[str, Any]:
+    """Return the columns of a frame that were left out as ids, by name.
+
+    Columns with missing values are omitted, since they do not tell the rows apart.
+    """
+    if frame is None or not isinstance(preparation, TablePreparation):
+        return {}
+    columns = FrameColumns(frame)
+    names = [name for name in preparation.ids_ if name in columns.names]
+    return {name: columns.column(name) for name in names if not frame[name].null_count()}
 
 
 def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] | None:

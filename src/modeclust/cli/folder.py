@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.fit import OTHERWISE, Fit, describe_preparation
+from modeclust.cli.fit import OTHERWISE, Fit, describe_preparation, find_ids
 from modeclust.cli.readers.files import listed
 from modeclust.cli.report_page import page_of
 from modeclust.cli.writers import WRITERS, write_columns, write_labels
@@ -129,7 +129,8 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     # What `predict` and `info` read besides the model.
     notes = {"data": table.title, "columns": table.columns, "classes": classes}
     write_model(folder / MODEL, to_save(fit), notes, fit.preparation)
-    write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), table.ids)
+    ids = table.ids or find_ids(fit.preparation, table.frame)
+    write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), ids)
     columns: dict[str, Any] = {
         "cluster": np.arange(len(model.modes_)),
         "count": model.counts_,

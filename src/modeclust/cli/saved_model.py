@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from modeclust.cli.fit import describe_preparation, read_data, scale_rows
+from modeclust.cli.fit import describe_preparation, find_ids, read_data, scale_rows
 from modeclust.cli.folder import MODEL
 from modeclust.cli.readers.columns import iterate_blocks
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table
-from modeclust.cli.writers import write_labels
+from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, output_ending, write_labels
 from modeclust.data.reading import is_dask
 from modeclust.estimators.kmodes import KModes
 from modeclust.estimators.saving import Saved, read_model, unusable_model
@@ -64,7 +64,10 @@ def predict_labels(
     model, table, X = read_rows(saved, data, options_for(saved, options))
     others = {name: _of_rows(model, method, X) for name, method in methods.items()}
     labels = _of_rows(model, "predict", X)
-    return write_labels(output, labels, len(model.cluster_centers_), table.ids, others)
+    ids = table.ids
+    if ids is None and output_ending(output) in MULTI_COLUMN_ENDINGS:
+        ids = find_ids(saved.preparation, table.frame)
+    return write_labels(output, labels, len(model.cluster_centers_), ids, others)
 
 
 def _of_rows(model: Any, method: str, X: Any) -> Any:
@@ -85,6 +88,7 @@ def options_for(saved: Saved, options: ReadOptions) -> ReadOptions:
     return replace(
         options,
         columns=columns_of(saved),
+        optional=saved.preparation.ids_ if as_frame else (),
         stream=False if as_frame else options.stream,
         csv_format=options.csv_format._replace(find_separator=as_frame),
         as_frame=as_frame,

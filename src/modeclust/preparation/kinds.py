@@ -19,6 +19,7 @@ from modeclust.preparation.values import (
 Kind = Literal["number", "category", "date", "text"]
 KINDS: tuple[Kind, ...] = ("number", "category", "date", "text")
 
+AN_ID = "an id"  # why ids are left out
 MAX_MISSING = 0.9  # share of missing values above which a column is left out
 ID_SHARE = 0.99  # of the values are distinct in a column of ids
 MIN_COUNTER = 20  # rows from which on the numbers 1, 2, 3, ... are ids, whatever their name
@@ -59,9 +60,9 @@ def guess_kind(name: str, values: Values) -> Guess:
         return Guess("date", date_format=date_format)
     words = float(np.mean([len(text.split()) for text in distinct]))
     if len(distinct) > MIN_DISTINCT * len(known) and len(distinct) > MAX_CODES:
-        return Guess("text") if words >= MIN_WORDS else Guess(None, "an id")
+        return Guess("text") if words >= MIN_WORDS else Guess(None, AN_ID)
     if _has_id_name(name) and _is_id(name, len(distinct), len(known)):
-        return Guess(None, "an id")
+        return Guess(None, AN_ID)
     if len(distinct) > MAX_CODES and words >= MIN_REPEATED_WORDS:
         return Guess("text")
     return Guess("category")
@@ -81,7 +82,7 @@ def _judge_numbers(name: str, guess: Guess, values: Values) -> Guess:
     distinct = np.unique(known)
     is_counter = len(distinct) == len(known) and distinct[-1] - distinct[0] == len(known) - 1
     if _is_id(name, len(distinct), len(known)) or (is_counter and len(known) >= MIN_COUNTER):
-        return Guess(None, "an id")
+        return Guess(None, AN_ID)
     return Guess("category") if _has_id_name(name) else guess
 
 

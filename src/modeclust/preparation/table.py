@@ -21,7 +21,7 @@ from modeclust.preparation.columns import (
     TextColumn,
 )
 from modeclust.preparation.hints import scale_ratio
-from modeclust.preparation.kinds import KINDS, Guess, guess_kind
+from modeclust.preparation.kinds import AN_ID, KINDS, Guess, guess_kind
 from modeclust.preparation.values import (
     Values,
     are_known,
@@ -152,7 +152,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         }
         scale = "robust" if self.scale == "auto" else self.scale
         if self.scale == "auto" and not given and _is_plain(columns, guesses):
-            guesses |= {n: Guess("number") for n, g in guesses.items() if g.reason != "an id"}
+            guesses |= {n: Guess("number") for n, g in guesses.items() if g.reason != AN_ID}
             scale = None
         prepared = []
         for name, guess in guesses.items():
@@ -254,6 +254,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """The names of the columns that are used."""
         return [column.name for column in self.columns_ if not isinstance(column, LeftOut)]
 
+    @property
+    def ids_(self) -> list[str]:
+        """The names of the columns that are left out as ids."""
+        return [c.name for c in self.columns_ if isinstance(c, LeftOut) and c.reason == AN_ID]
+
     def describe(self) -> list[str]:
         """Say in a few lines what was done to which columns.
 
@@ -353,7 +358,7 @@ def _fit_column(
 
 def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
     """Return whether a table has only numbers of one scale, apart from ids and constants."""
-    used = [values for name, values in columns.items() if guesses[name].reason != "an id"]
+    used = [values for name, values in columns.items() if guesses[name].reason != AN_ID]
     if not used or not all(v.dtype.kind in "fi" and np.isfinite(v).all() for v in used):
         return False
     named_codes = [

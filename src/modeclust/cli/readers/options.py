@@ -25,6 +25,7 @@ class ReadOptions:
     weight_column: str | None = None  # sample weights
     id_column: str | None = None  # row ids, which are written next to the labels
     exclude: Sequence[str] = ()  # ignored
+    optional: Sequence[str] = ()  # other columns, which are read if the data has them
     # Whether to open the data as Dask arrays instead of loading it. By default if its numbers take
     # more than a quarter of memory and the format allows it.
     stream: bool | None = None

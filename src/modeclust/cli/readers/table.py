@@ -149,7 +149,8 @@ def _load_or_stream(
     if stream is None:
         stream = exceeds_share(n_bytes) and not (source.is_mapped and find_spec("dask") is None)
     # A column can hold both labels and ids.
-    names = list(dict.fromkeys([*columns, *options.others]))
+    optional = set(options.optional) & set(source.names)
+    names = list(dict.fromkeys([*columns, *options.others, *sorted(optional)]))
     size = f"{_format_size(n_bytes)} of numbers"
     limit = f"{SHARE_TO_READ:.0%} of memory ({_format_size(memory())})"
     if stream and not options.can_stream:
