@@ -133,15 +133,15 @@ def _not_finite(X: Any, contains: str) -> ValueError:
     name = names[first] if names else first
     return ValueError(
         f"{contains}: {len(rows)} in column {name!r}, the first in row {rows.min()} (counted from "
-        "0). Fill them in, for example by sklearn.impute.SimpleImputer, or leave out the column or "
-        "these rows."
+        "0). Fill them in, for example by sklearn.impute.SimpleImputer or "
+        "modeclust.TablePreparation, or leave out the column or these rows."
     )
 
 
 def _not_numbers(name: Any, reason: str) -> ValueError:
     return ValueError(
         f"X must hold numbers, but column {name!r} does not: {reason}. Leave it out, or encode it "
-        "as numbers."
+        "as numbers, for example by modeclust.TablePreparation."
     )
 
 

@@ -28,7 +28,7 @@ EXPECTED = (
     "clustering must be a fitted KModes, LaplacianKModes or MeanShift, a pipeline that ends in "
     "one, or labels"
 )
-ASK_FOR_X = "If data is not what was clustered, pass that as X."
+ASK_FOR_X = "If data is not what was clustered, pass that as X, or a fitted pipeline."
 
 
 @dataclass(frozen=True)
