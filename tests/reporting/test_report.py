@@ -252,6 +252,25 @@ def test_constant_columns_never_appear():
     assert [column["name"] for column in summary["columns"]] == list("abc")
 
 
+def test_labels_that_were_added_to_the_table_are_left_out():
+    """They would name every cluster "Low cluster" or "High cluster"."""
+    table = customers()
+    pipeline = customer_pipeline(table)
+    table["cluster"] = pipeline[-1].labels_
+    table["other"] = table["cluster"].replace({0: 1, 1: 0})
+    summary = report(pipeline, table)
+    columns = [column["name"] for column in summary["columns"]]
+    assert "cluster" not in columns
+    assert "other" in columns
+    assert summary["notes"] == ["Column 'cluster' has the labels of the clusters and is left out."]
+    labels = KModes(3, random_state=0).fit_predict(table[["Age"]])
+    table = table[["Age"]].assign(cluster=labels)
+    summary = report(labels, table, X=table[["Age"]])
+    assert [column["name"] for column in summary["columns"]] == ["Age"]
+    summary = report(labels, table)  # the modes have both columns
+    assert [column["name"] for column in summary["columns"]] == ["Age", "cluster"]
+
+
 def test_classes_are_counted(blobs):
     X, y, model = blobs
     summary = report(model, X, y=np.array(["p", "q", "r"])[y])

@@ -160,6 +160,15 @@ def test_a_rare_category_tells_nothing():
     assert usual.telling_level(position, usual.center) == 1
 
 
+def test_of_two_values_the_more_frequent_one_is_told():
+    """Because "newsletter yes" is easier to read than "no newsletter no"."""
+    usual = AllRows(category_column("newsletter", ["no"] * 63 + ["yes"] * 37), None)
+    for share in (0.0, 0.2, 0.45, 0.8, 1.0):
+        position = np.array([1 - share, share])
+        told = usual.telling_level(position, usual.center)
+        assert position[told] > usual.center[told]
+
+
 @pytest.mark.parametrize("size", [1e-200, 1e250])
 def test_numbers_of_any_size(size):
     values = np.random.default_rng(0).normal(50, 10, 200)

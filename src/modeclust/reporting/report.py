@@ -101,7 +101,8 @@ def report(
     the highest 1% of the values, and at least one value each, are moved to the next value. The
     effect of a column is the difference to this mean, divided by the standard deviation of the same
     values. For a category, it is the difference of the shares, divided by the standard deviation of
-    being in it. Constant columns are left out.
+    being in it. Left out are constant columns, and a column of numbers that has the labels of the
+    clusters.
 
     With more than 1,024 features, or sparse ones, only the features that tell clusters apart have
     typical values, and none if they have no names.

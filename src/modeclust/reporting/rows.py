@@ -36,8 +36,9 @@ MAX_FEATURES = 1024
 class Rows:
     """The rows as the user has them."""
 
-    columns: list[Column]  # without constant ones
-    n_columns: int  # of the data, constant ones included
+    columns: list[Column]  # without constant ones, and without labels
+    n_columns: int  # of the data, those that were left out included
+    label_columns: list[str] = field(default_factory=list)  # left out: they have the labels
     names: list[str] | None = None
     texts: Column | None = None
     images: Any = None  # (N, height * width * channels)
@@ -102,7 +103,17 @@ def read_rows(
         rows.names = _ids(rows)
     _choose_texts(rows, texts, n_rows, clustered)
     rows.columns = [column for column in rows.columns if not column.is_constant]
+    rows.label_columns = [c.name for c in rows.columns if _has_labels(c, clustered)]
+    rows.columns = [c for c in rows.columns if c.name not in rows.label_columns]
     return rows
+
+
+def _has_labels(column: Column, clustered: Clustered) -> bool:
+    """Return whether a column has the labels of the clusters, as users add them to a table."""
+    model = clustered.model
+    labels = np.asarray(clustered.clustering if model is None else model.labels_)
+    is_candidate = column.kind == "number" and not column.clustered and labels.dtype.kind in "iu"
+    return is_candidate and np.array_equal(column.values, labels)
 
 
 def _one_column(values: list[Any]) -> Column:

@@ -76,6 +76,10 @@ def summarize(
     )
     class_names, classes = _classes(y, clustered)
     source = open_source(clustered)
+    all_notes += [
+        f"Column {name!r} has the labels of the clusters and is left out."
+        for name in rows.label_columns
+    ]
     all_notes += _notes(source)
     source, n_omitted = limit_steps(source, rows)
     if n_omitted:

@@ -195,6 +195,8 @@ class AllRows:
         """Return the level in which a cluster differs most from another position."""
         if len(position) == 1:
             return 0
+        if len(position) == 2:  # both differ equally: say which one is more frequent
+            return int(np.argmax(position - other))
         effects = np.abs(self.effects(position[None], other[None])[0])
         return int(np.argmax(np.where(np.maximum(position, other) >= SMALLEST_SHARE, effects, -1)))
 
