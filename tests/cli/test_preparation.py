@@ -99,6 +99,7 @@ def test_new_rows(customers):
     refusal = ("predict", "customers.modes", "new.parquet", "-o", "b.csv", "--stream")
     assert "--stream does not apply to a model of a prepared table" in refused(*refusal)
     info = invoke("info", "customers.modes").stdout
+    assert "fitted on 90 rows x 18 features of 7 columns\n" in info
     assert "prepared: customer_id (an id), income (number), spent (number), plan (cat" in info
     model = load("customers.modes/model.npz")
     assert isinstance(model, Pipeline)

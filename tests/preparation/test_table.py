@@ -117,6 +117,21 @@ def test_categories_by_hand():
     np.testing.assert_array_equal(preparation.transform(new)[0, :3], [0, 0, 1])
 
 
+@pytest.mark.parametrize("name", ["ZIP", "zip_code", "PLZ", "postcode", "errorCode"])
+def test_numbers_that_are_codes_are_categories(name):
+    codes = RNG.choice([10115, 20095, 80331], N)
+    frame = pd.DataFrame({name: codes, "x": NUMBERS}).astype({name: float})
+    frame.loc[0, name] = None
+    preparation = TablePreparation().fit(frame)
+    features = [f"{name}=10115", f"{name}=20095", f"{name}=80331", "x"]
+    assert preparation.get_feature_names_out().tolist() == features
+    # Too many to tell customers apart by, and never a number.
+    many = TablePreparation().fit(frame.assign(**{name: RNG.choice(10**5, N, replace=False)}))
+    assert many.used_ == ["x"]
+    # Measurements have decimals.
+    assert TablePreparation().fit(frame.assign(**{name: NUMBERS + 0.5})).used_ == [name, "x"]
+
+
 def test_a_column_of_each_kind_varies_about_as_much():
     frame = pd.DataFrame({"x": NUMBERS, "c": RNG.choice(list("abcdef"), N), "t": TEXTS})
     preparation = TablePreparation().fit(frame)
@@ -190,13 +205,13 @@ def test_values_that_cannot_be_read_are_told():
 
 def test_kinds_that_are_given():
     frame = pd.DataFrame(
-        {"zip": RNG.choice([10115, 20095, 80331], N), "id": range(N), "x": NUMBERS}
+        {"store": RNG.choice([101, 205, 380], N), "id": range(N), "x": NUMBERS}
     )
-    preparation = TablePreparation({"zip": "category", "id": "number"}).fit(frame)
+    preparation = TablePreparation({"store": "category", "id": "number"}).fit(frame)
     assert [column.kind for column in preparation.columns_] == ["category", "number", "number"]
-    assert preparation.get_feature_names_out()[0] == "zip=10115"
+    assert preparation.get_feature_names_out()[0] == "store=101"
     for kinds, message in (
-        ({"zap": "number"}, "kinds names 'zap', but the columns are zip, id, x"),
+        ({"zap": "number"}, "kinds names 'zap', but the columns are store, id, x"),
         ({"x": "text"}, "Column 'x' cannot be prepared as a text: it has texts without words"),
     ):
         with pytest.raises(ValueError, match=message):

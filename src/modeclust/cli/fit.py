@@ -190,7 +190,7 @@ def parse_columns(text: str | None, option: str = "--columns") -> list[str] | No
 
 
 def parse_kinds(text: str | None) -> dict[str, str] | None:
-    """Return the kinds of columns, by name, in a list such as zip=category,note=text."""
+    """Return the kinds of columns, by name, in a list such as store=category,note=text."""
     if text is None:
         return None
     pairs = [item.rpartition("=") for item in parse_columns(text, "--kinds") or ()]

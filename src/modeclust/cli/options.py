@@ -198,7 +198,7 @@ class FitOptions(NamedTuple):
             metavar="NAME=KIND",
             show_default="judged by the values",
             help="What columns of a table are: number, category, date or text, e.g. "
-            "zip=category,note=text.",
+            "store=category,note=text.",
         ),
     ] = None
     raw: Annotated[

@@ -108,7 +108,7 @@ def print_fit(results: dict[str, Any]) -> None:
     """Print the results that `describe_fit` returns."""
     scaled = ", standardized" if results["standardized"] else ""
     scaled += ", metric cosine" if results["metric"] == "cosine" else ""
-    size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
+    size = _format_size(results)
     say(f"{results['data']}: {size}{scaled}", style="bold")
     bandwidth, objective = _format_bandwidth(results["bandwidth"]), f"{results['objective']:.4f}"
     if results["smoothing"] is not None:
@@ -127,8 +127,8 @@ def print_fit(results: dict[str, Any]) -> None:
     pairs = results["redundant"]
     if results["too_wide_for_redundancy"]:
         say(
-            f"redundant clusters: bandwidth {bandwidth} is too wide to tell, since most pairs have "
-            "no dip in density between them"
+            f"redundant clusters: bandwidth {bandwidth} is too wide to tell, which does not mean "
+            "that there are too many clusters"
         )
     elif pairs:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])
@@ -168,7 +168,7 @@ def print_info(info: dict[str, Any]) -> None:
     say(f"{info['class']} model, saved by modeclust {info['version']}", style="bold")
     if info["data"]:
         say(f"data: {info['data']}")
-    say(f"fitted on {info['n_rows']:,} rows x {info['n_features']:,} features")
+    say(f"fitted on {_format_size(info)}")
     if info["columns"]:
         say(f"columns: {_format_values(info['columns'])}")
     if info["scales"]:
@@ -206,6 +206,13 @@ def _format_values(values: list[Any]) -> str:
     shown = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in values[:MAX_VALUES]]
     more = f" and {len(values) - MAX_VALUES} more" if len(values) > MAX_VALUES else ""
     return ", ".join(shown) + more
+
+
+def _format_size(results: dict[str, Any]) -> str:
+    """Return how many rows and features were clustered, and of how many columns these are."""
+    size = f"{results['n_rows']:,} rows x {results['n_features']:,} features"
+    used = sum(column["features"] > 0 for column in results["preparation"] or ())
+    return f"{size} of {used:,} column{'' if used == 1 else 's'}" if used else size
 
 
 class FitProgress(Progress):

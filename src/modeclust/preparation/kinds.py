@@ -28,6 +28,8 @@ MIN_DISTINCT = 0.5  # share of distinct values from which on text is no category
 MIN_WORDS, MIN_REPEATED_WORDS = 4, 6  # in free text, and in text whose values are repeated
 # Last words of names. Those of the first kind are ids also if they are repeated.
 ID_NAMES, COUNTER_NAMES = {"id", "ids", "uuid", "guid"}, {"key", "index", "no", "nr", "number"}
+# Last words of names of integers that are categories: their differences mean nothing.
+CODE_NAMES = {"code", "zip", "zipcode", "postcode", "plz"}
 
 
 class Guess(NamedTuple):
@@ -77,7 +79,11 @@ def _judge_numbers(name: str, guess: Guess, values: Values) -> Guess:
         return is_left_out
     if ((known == known.min()) | (known == known.max())).all():
         return Guess("category")
-    if not (known == np.round(known)).all() or not _may_be_id(name, known):
+    if not (known == np.round(known)).all():
+        return guess
+    if _last_word(name) in CODE_NAMES:
+        return Guess("category")
+    if not _may_be_id(name, known):
         return guess
     distinct = np.unique(known)
     is_counter = len(distinct) == len(known) and distinct[-1] - distinct[0] == len(known) - 1
