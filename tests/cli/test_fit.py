@@ -70,13 +70,14 @@ def test_the_largest_number_of_clusters(here):
     result = invoke("fit", "iris", "-k", "auto", "--max-clusters", "2")
     assert load("iris.modes/model.npz").max_clusters == 2
     answer = "2 by peaks, 2 by dips, and --max-clusters=2 allows no more"
-    assert f"number of clusters: not sure: {answer}; 2 are taken\n" in result.stdout
+    assert f"number of clusters: not sure: {answer}; 2 are taken, -k chooses" in result.stdout
 
 
 def test_it_says_that_the_number_of_clusters_is_not_sure(here):
     result = invoke("fit", "moons", "-k", "auto", "--bandwidth", "knn", "--n-bandwidths", "2")
     assert re.search(
-        r"number of clusters: not sure: 2 by peaks, \d+ by dips; 2 are taken\n", result.stdout
+        r"number of clusters: not sure: 2 by peaks, \d+ by dips; 2 are taken, -k chooses",
+        result.stdout,
     )
     assert "cluster_suggestion_" not in result.stderr
 

@@ -80,6 +80,10 @@ def test_what_does_not_fit_is_refused(here):
     page = ["--no-open", "-o", "page.html"]
     assert "one entry for each of the 150 rows" in refused("report", "few.npy", "iris", *page)
     assert "no column of labels" in refused("report", "two.csv", "iris", *page)
+    invoke("fit", "flowers.csv", *QUICK, "--columns", "sl,sw,pl,pw")
+    NAMED[:9].write_csv("new.csv")
+    message = refused("report", "flowers.modes", "new.csv", *page)
+    assert "'new.csv' must be the data that the model was fitted on, 150 rows, got 9" in message
     message = refused("report", "few.npy", "flowers.csv", "--text-column", "nota", *page)
     assert "has no column 'nota' for --text-column; its columns are" in message
     assert "no column of numbers" in refused("report", "few.npy", "text.csv", *page)

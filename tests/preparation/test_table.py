@@ -204,9 +204,7 @@ def test_values_that_cannot_be_read_are_told():
 
 
 def test_kinds_that_are_given():
-    frame = pd.DataFrame(
-        {"store": RNG.choice([101, 205, 380], N), "id": range(N), "x": NUMBERS}
-    )
+    frame = pd.DataFrame({"store": RNG.choice([101, 205, 380], N), "id": range(N), "x": NUMBERS})
     preparation = TablePreparation({"store": "category", "id": "number"}).fit(frame)
     assert [column.kind for column in preparation.columns_] == ["category", "number", "number"]
     assert preparation.get_feature_names_out()[0] == "store=101"

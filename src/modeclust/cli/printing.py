@@ -120,7 +120,9 @@ def print_fit(results: dict[str, Any]) -> None:
         rule = f" ({results['rule']})" if results["rule"] else ""
         say(f"bandwidth {bandwidth}{rule}, objective {objective}")
     if results["suggestion"]:
-        taken = "" if results["suggestion"]["is_sure"] else f"; {results['n_clusters']} are taken"
+        n_taken = results["n_clusters"]
+        sure = results["suggestion"]["is_sure"]
+        taken = "" if sure else f"; {n_taken} are taken, -k chooses another number"
         answer = use_option_names(results["suggestion"]["answer"])
         say(f"number of clusters: {answer}{taken}")
     print_clusters(results["clusters"], results["start"])

@@ -65,16 +65,22 @@ def make_page(options: ReportOptions) -> Any:
             columns = numeric_columns(frame, options.id_column)
         table = read_data(options.data, replace(reading, columns=columns))
         X = table.X
-    return page_of(
-        clustering,
-        X,
-        table if frame is None else table._replace(frame=frame),
-        table.X,
-        preparation=None if saved is None else saved.preparation,
-        texts=options.text_column,
-        image_shape=table.image_shape if image_shape is None else image_shape,
-        stability=options.stability,
-    )
+    try:
+        return page_of(
+            clustering,
+            X,
+            table if frame is None else table._replace(frame=frame),
+            table.X,
+            preparation=None if saved is None else saved.preparation,
+            texts=options.text_column,
+            image_shape=table.image_shape if image_shape is None else image_shape,
+            stability=options.stability,
+        )
+    except ValueError as error:
+        message = str(error)
+        if not message.startswith("X "):
+            raise
+        raise ValueError(f"{options.data!r}{message[1:]}") from None
 
 
 def read_labels(path: StrPath) -> Any:
