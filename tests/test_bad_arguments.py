@@ -353,6 +353,9 @@ BANDWIDTHS_OF_A_TREE = [
     bad([0.0], "bandwidths must be finite and > 0, got GOT"),
 ]
 
+TEXT = bad(
+    pd.DataFrame({0: X[:, 0], 1: ["x"] * 10}), "column 1 does not: could not .* 'x'. Leave it"
+)
 # scikit-learn's own words for the main argument: they do not always name it.
 ROWS = [
     bad(spoiled(np.nan), "Input X contains NaN"),
@@ -365,7 +368,7 @@ ROWS = [
     bad(np.zeros((2, 2, 2)), "dim 3"),
     bad(X + 1j, "Complex data not supported"),
     bad(None, "Expected 2D array, got scalar array instead"),
-    bad(pd.DataFrame({0: X[:, 0], 1: ["x"] * 10}), "column 1 does not: could not .* 'x'. Leave it"),
+    TEXT,
     bad(pd.DataFrame({0: X[:, 0], 1: WHEN}), "column 1 does not: it holds dates or times. Leave"),
     bad("rows.csv", "could not convert string to float: 'rows.csv'"),
 ]
@@ -519,7 +522,10 @@ STABILITY = {
     "sample_weight": WEIGHTS,
 }
 REPORT = {
-    "X": KNOWN,
+    "X": [
+        *(row for row in KNOWN if row is not TEXT),
+        bad(TEXT.value, "X must be given.* column '1' of data has text. Pass what was clustered"),
+    ],
     "y": [
         *CLASSES,
         bad("report.html", "y must be the class of each row.* name the file by path='report.html'"),
@@ -1061,7 +1067,7 @@ COMMANDS: dict[str, dict[str, list[tuple[str, str]]]] = {
     },
     "report": {
         "model": MODEL,
-        "data": [*DATA, ("iris", "X has 4 features, but KModes is expecting 2")],
+        "data": [*DATA, ("iris", "'iris' has 4 features, but KModes is expecting 2")],
         "output": [("absent/page.html", NO_FOLDER[1]), ("page.pdf", "must end in .html, got")],
         "columns": [("x", "--columns applies to labels only")],
         "id_column": [("id", "The built-in dataset 'wine' has no columns of .* ids")],

@@ -330,6 +330,15 @@ def _clustering(kind):
     return (KMeans if kind == "sklearn" else KModes)(3, random_state=0).fit(IRIS)
 
 
+def test_a_table_is_not_what_a_model_of_scaled_numbers_was_fitted_on():
+    table = customers()
+    model = KModes(3, random_state=0).fit(StandardScaler().fit_transform(table[["Age"]]))
+    message = "X must be given.* column 'Plan' of data has text.* the fitted pipeline"
+    for make in (modeclust.report, KModes.report):
+        with pytest.raises(ValueError, match=message):
+            make(model, table, path=None)
+
+
 def test_models_must_be_fitted():
     with pytest.raises(NotFittedError):
         modeclust.report(KModes(3), IRIS)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -118,6 +119,13 @@ def find_features(model: Any, data: Any) -> Any:
         return data
     names = getattr(model, "feature_names_in_", None)
     if names is None:
+        strings = [n for n, t in frame.schema.items() if t in (nw.String, nw.Categorical, nw.Enum)]
+        if strings:
+            raise ValueError(
+                f"X must be given: the model was fitted on an array of numbers, and column "
+                f"{strings[0]!r} of data has text. Pass what was clustered as X to "
+                "modeclust.report, or pass it the fitted pipeline instead of the model."
+            )
         is_numeric = all(dtype.is_numeric() for dtype in frame.schema.dtypes())
         return frame.to_numpy() if is_numeric else data
     wanted = [str(name) for name in names]

@@ -61,7 +61,8 @@ class Report:
             file.write(text.encode(errors="replace"))
 
     def __repr__(self) -> str:
-        return f"Report({self.summary['title']!r}, {len(self.summary['cards'])} cards)"
+        n = len(self.summary["cards"])
+        return f"Report({self.summary['title']!r}, {n} card{'' if n == 1 else 's'})"
 
     def _repr_html_(self) -> str:
         # Sphinx indents lines and expands tabs. The security policy would then block the scripts,
