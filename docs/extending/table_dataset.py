@@ -80,8 +80,8 @@ class TableDataset:
     def distinct(self):
         """Return each distinct row once, with the number of its copies as its weight."""
         parts = [chunk.distinct() for chunk in self._chunks()]
-        X, weight = (np.concatenate(column) for column in zip(*(part[:2] for part in parts)))
-        return Sample(X, weight).distinct()
+        X = np.concatenate([part.X for part in parts])
+        return Sample(X, np.concatenate([part.weight for part in parts])).distinct()
 
 
 def cluster(dataset, n_clusters, bandwidths):
