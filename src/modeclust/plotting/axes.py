@@ -63,10 +63,12 @@ def divide(
 def label_text(name: Any, max_length: int = 28) -> str:
     """Return a name as a label: on one line, shortened, and not read as math by matplotlib."""
     printable = "".join(char if char.isprintable() else " " for char in str(name))
-    text = " ".join(printable.split())
-    if len(text) > max_length:
-        text = text[: max_length - 1].rstrip() + "…"
-    return text.replace("$", r"\$")
+    return cut(" ".join(printable.split()), max_length).replace("$", r"\$")
+
+
+def cut(text: str, max_length: int) -> str:
+    """Return a text of at most this length, cut at its end."""
+    return text if len(text) <= max_length else text[: max_length - 1].rstrip() + "…"
 
 
 def spread_ticks(positions: npt.ArrayLike, max_gaps: int) -> list[int]:

@@ -150,7 +150,11 @@ def row_range(rows_averaged: Doubles) -> str:
 
 
 def count_rows(number: float) -> str:
-    """Return a rounded number of rows as text: "1 row" or "24 rows"."""
+    """Return a rounded number of rows as text.
+
+    >>> count_rows(1), count_rows(2240.2)
+    ('1 row', '2,240 rows')
+    """
     return f"{number:,.0f} row{'' if round(number) == 1 else 's'}"
 
 

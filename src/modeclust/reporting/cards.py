@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust.data.reading import Doubles
+from modeclust.plotting.axes import cut
 from modeclust.plotting.exemplars import lengths, nearest_by_distance, without_zero_weights
 from modeclust.reporting.columns import Column
 from modeclust.reporting.data import Source
@@ -288,11 +289,7 @@ def example(
         "row": number,
         "own_row": row,  # for the images
         "values": values,
-        "text": None if text is None else _cut(text, MAX_TEXT),
+        "text": None if text is None else cut(text, MAX_TEXT),
         "image": None,
         "class": None if class_names is None else class_names[classes[row]],
     }
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"

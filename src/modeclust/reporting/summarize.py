@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modeclust.data.reading import is_sparse
-from modeclust.plotting.clustering import check_classes
+from modeclust.plotting.clustering import check_classes, count_rows
 from modeclust.plotting.exemplars import sample_by_cluster
 from modeclust.reporting.cards import ColumnSummary, Parts, describe_strings, make_cards
 from modeclust.reporting.charts import (
@@ -30,7 +30,7 @@ from modeclust.reporting.images import summarize_images
 from modeclust.reporting.rows import Rows, read_rows
 from modeclust.reporting.steps import limit_steps, step_columns, summarize_steps
 from modeclust.reporting.terms import contrasting_features, largest, words_of_texts
-from modeclust.reporting.wording import finite_or_none, percent, rows_in_words
+from modeclust.reporting.wording import finite_or_none, percent
 from modeclust.solvers.redundancy import SIGNIFICANT, redundant_pairs
 
 MAX_WIDE_COLUMNS = 200
@@ -167,11 +167,11 @@ def _notes(source: Source) -> list[str]:
 def _count_clusters(source: Source, *, of_rows: bool = True) -> str:
     n = source.n_clusters
     clusters = f"{n:,} cluster{'' if n == 1 else 's'}"
-    return f"{clusters} of {rows_in_words(source.n_rows)}" if of_rows else clusters
+    return f"{clusters} of {count_rows(source.n_rows)}" if of_rows else clusters
 
 
 def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
-    what, clusters = rows_in_words(source.n_rows), _count_clusters(source, of_rows=False)
+    what, clusters = count_rows(source.n_rows), _count_clusters(source, of_rows=False)
     if n_noise:
         what += f": {source.n_rows - n_noise:,} in {clusters}, {n_noise:,} in none (noise)"
     else:
@@ -186,7 +186,7 @@ def _facts(source: Source, rows: Rows, n_noise: int) -> list[str]:
         middle = float(np.median(averaged[-1][averaged[-1] > 0]))
         facts.append(
             "The typical row of a cluster is its mode: the average of about "
-            f"{rows_in_words(round(middle))} where its rows are densest."
+            f"{count_rows(middle)} where its rows are densest."
         )
     return facts
 

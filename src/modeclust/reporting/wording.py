@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modeclust.data.reading import Doubles
+from modeclust.plotting.axes import cut
 from modeclust.reporting.columns import Column
 from modeclust.reporting.typical import AllRows
 
@@ -98,9 +99,8 @@ def percent(share: float) -> str:
 
 
 def shorten(text: str, length: int = MAX_NAME) -> str:
-    """Return a text of at most this length, cut at its end."""
-    text = " ".join(text.split())
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+    """Return a text on one line of at most this length."""
+    return cut(" ".join(text.split()), length)
 
 
 def isolated(text: str) -> str:
@@ -178,15 +178,6 @@ def name_clusters(parts: Sequence[Sequence[str]], fallbacks: Sequence[str], n: i
         f"{name} ({other})" if counts[name] > 1 and name != other else name
         for name, other in zip(names, fallbacks, strict=True)
     ]
-
-
-def rows_in_words(n: int) -> str:
-    """Return a number of rows as text.
-
-    >>> rows_in_words(1), rows_in_words(2240)
-    ('1 row', '2,240 rows')
-    """
-    return f"{n:,} row{'' if n == 1 else 's'}"
 
 
 def describe_cluster(share: float, typical: Sequence[str], what: str = "Typical") -> str:
