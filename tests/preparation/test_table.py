@@ -78,6 +78,43 @@ def test_names_of_numbers(name):
     assert kind_of(RNG.integers(0, 40, N).tolist(), name) == "number"
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_times_of_other_zones_are_in_utc(library):
+    times = pd.date_range("2030-01-01 03:00", periods=30, freq="5h", tz="Asia/Tokyo")
+    frame = pd.DataFrame({"typed": times, "text": [time.isoformat() for time in times]})
+    frame["utc"] = [time.tz_convert("UTC").strftime("%d.%m.%Y %H:%M") for time in times]
+    table = frame if library == "pandas" else pl.from_pandas(frame)
+    rows = TablePreparation(scale=None).fit_transform(table)
+    assert rows[0].tolist() == [21914.75] * 3
+    np.testing.assert_allclose(rows[:, 1:], rows[:, [0, 0]], rtol=1e-12)
+
+
+def test_a_type_of_categories_is_kept():
+    grades = pd.Categorical(RNG.choice(["1", "2", "3"], N))
+    frame = pd.DataFrame({"grade": grades, "x": NUMBERS})
+    for table in (frame, pl.from_pandas(frame)):
+        assert [c.kind for c in TablePreparation().fit(table).columns_] == ["category", "number"]
+
+
+def test_large_ids_are_read_to_the_last_digit():
+    assert kind_of((2**60 + np.arange(N)).tolist(), "order_id") == "an id"
+    codes = 2**60 + RNG.integers(0, 3, N)
+    preparation = TablePreparation().fit(pl.DataFrame({"shop_id": codes, "x": NUMBERS}))
+    assert preparation.columns_[0].categories == [str(2**60 + i) for i in range(3)]
+
+
+def test_few_rows_with_different_texts_have_an_id():
+    assert kind_of(["Ada", "Bob", "Cyd", "Dan"]) == "an id"
+    assert kind_of(["red", "red", "blue", "green"]) == "category"
+
+
+def test_arrays_of_pixels_are_not_changed():
+    X = load_digits().data.astype(np.uint8)
+    preparation = TablePreparation().fit(X)
+    assert preparation.is_identity
+    np.testing.assert_array_equal(preparation.transform(X), X)
+
+
 def test_numbers_are_cut_at_the_outer_fences_and_scaled():
     values = np.arange(1.0, 101)  # quartiles 25 and 75, so the fences are -125 and 225
     frame = pd.DataFrame(

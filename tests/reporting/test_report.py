@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import modeclust
-from modeclust import KModes, LaplacianKModes, MeanShift, cluster_modes
+from modeclust import KModes, LaplacianKModes, MeanShift, TablePreparation, cluster_modes
 from modeclust.reporting.page import Report
 from tests.reporting.tables import WORDS, customer_pipeline, customers
 
@@ -212,6 +212,30 @@ def test_names_of_rows():
     assert report(labels, TWO_GROUPS)["cards"][0]["examples"][0]["name"] == f"row {row}"
 
 
+def test_ids_name_the_rows_unless_they_repeat():
+    frame = pd.DataFrame({"shop_id": np.arange(40) % 30, "code": [f"C-{i}" for i in range(40)]})
+    frame["a"] = TWO_GROUPS[:, 0]
+    summary = report(np.repeat([0, 1], 20), frame, X=TWO_GROUPS)
+    assert [column["kind"] for column in summary["columns"]] == ["number", "id", "id"]
+    example = summary["cards"][0]["examples"][0]
+    assert example["name"] == f"C-{example['row']}"
+    assert example["values"]["shop_id"] == str(example["row"] % 30)
+
+
+def test_a_pipeline_shows_columns_as_they_were_asked_for():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"plant": rng.choice([10115, 20095, 80331], 60), "x": rng.normal(size=60)})
+    frame["paid"] = rng.integers(0, 2, 60)
+    pipeline = make_pipeline(
+        TablePreparation({"plant": "category"}), KModes(2, n_bandwidths=2, random_state=0)
+    ).fit(frame)
+    assert pipeline[0].columns_[2].kind == "category"  # one feature for each of two values
+    for clustering, kind in ((pipeline, "category"), (pipeline[-1].labels_, "number")):
+        X = None if clustering is pipeline else frame
+        kinds = {c["name"]: c["kind"] for c in report(clustering, frame, X=X)["columns"]}
+        assert kinds == {"plant": kind, "x": "number", "paid": "number"}
+
+
 def test_texts_may_be_a_column_or_a_sequence():
     labels = np.repeat([0, 1], 20)
     words = ["apple pie"] * 20 + ["cold beer"] * 20
@@ -269,6 +293,8 @@ def test_labels_that_were_added_to_the_table_are_left_out():
     assert [column["name"] for column in summary["columns"]] == ["Age"]
     summary = report(labels, table)  # the modes have both columns
     assert [column["name"] for column in summary["columns"]] == ["Age", "cluster"]
+    summary = report(labels, table.rename(columns={"cluster": "cluster_id"}), X=table[["Age"]])
+    assert [column["name"] for column in summary["columns"]] == ["Age"]
 
 
 def test_classes_are_counted(blobs):
@@ -372,7 +398,7 @@ def test_a_sample_of_a_dask_collection(kind, monkeypatch):
 
 def test_a_table_beside_images_is_no_image():
     X = np.random.default_rng(0).random((40, 2))
-    table = pd.DataFrame({"a": np.arange(40.0), "b": list("pq") * 20})
+    table = pd.DataFrame({"a": np.arange(40.0) / 2, "b": list("pq") * 20})
     model = KModes(2, n_bandwidths=2, random_state=0).fit(X)
     summary = report(model, table, X=X, image_shape=(1, 2))
     assert summary["images"]["high"] == 1.0

@@ -22,7 +22,7 @@ from modeclust.plotting.clustering import (
 )
 from modeclust.plotting.exemplars import nearest_in_cluster, without_zero_weights
 from modeclust.plotting.mode_panels import Classes, Cluster, Features, Images, Profiles, Terms
-from modeclust.preparation.values import read_columns
+from modeclust.preparation.values import is_numeric, read_columns
 
 MAX_CLUSTERS = 20  # clusters drawn by default
 MAX_FEATURES = 50  # named features that are all drawn; with more, the largest are listed
@@ -304,7 +304,7 @@ def in_units(centers: Doubles, X: Any, names: Sequence[str], data: Any) -> Doubl
     found = centers.astype(np.float64, copy=True)
     for d, name in enumerate(names):
         values = columns.get(name, columns.get(name.rpartition("__")[2]))
-        if values is None or values.dtype.kind not in "fi":
+        if values is None or not is_numeric(values):
             continue
         known = np.isfinite(values)
         order = np.argsort(X[known, d], kind="stable")

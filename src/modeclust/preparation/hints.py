@@ -83,10 +83,10 @@ def find_ids(names: Sequence[str], X: Any) -> list[str]:
     """Return the names of dense columns that look like ids."""
     if is_sparse(X):
         return []
-    from modeclust.preparation.kinds import AN_ID, guess_kind  # it needs narwhals
+    from modeclust.preparation.kinds import guess_kind  # it needs narwhals
 
     columns = zip(names, _first_rows(X).T, strict=True)
-    return [name for name, values in columns if guess_kind(name, values).reason == AN_ID]
+    return [name for name, values in columns if guess_kind(name, values).kind == "id"]
 
 
 def are_numbered(names: Sequence[str]) -> bool:

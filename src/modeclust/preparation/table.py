@@ -21,14 +21,13 @@ from modeclust.preparation.columns import (
     TextColumn,
 )
 from modeclust.preparation.hints import scale_ratio
-from modeclust.preparation.kinds import AN_ID, KINDS, Guess, guess_kind
+from modeclust.preparation.kinds import AN_ID, KINDS, Guess, judge_columns
 from modeclust.preparation.values import (
     Values,
-    are_known,
-    find_date_format,
-    find_decimal,
+    find_categories,
+    is_numeric,
     read_columns,
-    to_texts,
+    to_values,
 )
 
 SCALES = ("auto", "robust", "standard")
@@ -146,13 +145,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if sample_weight is not None:
             weight = check_weights(sample_weight, np.empty((n_rows, 1)))
         given = _checked_kinds(self.kinds, columns)
-        guesses = {
-            name: _as_kind(given[name], name, values) if name in given else guess_kind(name, values)
-            for name, values in columns.items()
-        }
+        guesses = judge_columns(columns, given, find_categories(X))
         scale = "robust" if self.scale == "auto" else self.scale
         if self.scale == "auto" and not given and _is_plain(columns, guesses):
-            guesses |= {n: Guess("number") for n, g in guesses.items() if g.reason != AN_ID}
+            guesses |= {n: Guess("number") for n, g in guesses.items() if g.kind != "id"}
             scale = None
         prepared = []
         for name, guess in guesses.items():
@@ -300,7 +296,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             rows = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
             fitted = getattr(self, "feature_names_in_", None)
             names = [f"x{j}" for j in range(rows.shape[1])] if fitted is None else fitted
-            return dict(zip(names, rows.T, strict=True))
+            return dict(zip(names, map(to_values, rows.T), strict=True))
         if reset:
             if not columns:
                 raise ValueError("X must have at least one column, got none.")
@@ -328,27 +324,12 @@ def _checked_kinds(kinds: Mapping[str, str] | None, names: Iterable[str]) -> dic
     return given
 
 
-def _as_kind(kind: Any, name: str, values: Values) -> Guess:
-    """Return how to read a column of a kind that was given."""
-    is_text = values.dtype.kind not in "fibM"
-    texts = to_texts(values) if is_text else np.array([], dtype=object)
-    texts = texts[are_known(texts)]
-    decimal = find_decimal(texts) if is_text and kind == "number" else None
-    date_format = "iso" if kind == "date" else None
-    if is_text and kind == "date":
-        date_format = find_date_format(texts)
-    is_read = not is_text or (kind in ("category", "text") or (decimal or date_format))
-    if not is_read or (kind == "number" and values.dtype.kind == "M"):
-        raise ValueError(f"Column {name!r} cannot be prepared as a {kind}: its values are others.")
-    return Guess(kind, decimal=decimal, date_format=date_format)
-
-
 def _fit_column(
     name: str, values: Values, guess: Guess, weight: Doubles, scale: str | None
 ) -> LeftOut | PreparedColumn:
-    if guess.kind is None:
+    if guess.reason:
         return LeftOut(name, guess.reason)
-    if guess.kind == "category":
+    if guess.kind == "category" or guess.is_binary:
         return CategoryColumn.fit(name, values, weight)
     if guess.kind == "text":
         return TextColumn.fit(name, values, weight)
@@ -358,20 +339,18 @@ def _fit_column(
 
 def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
     """Return whether a table has only numbers of one scale, apart from ids and constants."""
-    used = [values for name, values in columns.items() if guesses[name].reason != AN_ID]
-    if not used or not all(v.dtype.kind in "fi" and np.isfinite(v).all() for v in used):
+    used = [values for name, values in columns.items() if guesses[name].kind != "id"]
+    if not used or not all(
+        is_numeric(v) and v.dtype.kind != "b" and np.isfinite(v).all() for v in used
+    ):
         return False
-    named_codes = [
-        name
-        for name, guess in guesses.items()
-        if guess.kind == "category" and len(np.unique(columns[name])) > 2
-    ]
     with np.errstate(over="ignore"):
         spreads = np.array([values.astype(np.float64).std() for values in used])
     found = scale_ratio(spreads)
     is_one_scale = found is None or found.ratio <= MAX_SCALE_RATIO
     is_anything = bool(spreads.any()) or len(used) == len(columns)
-    return not named_codes and is_one_scale and is_anything
+    has_codes = any(guess.kind == "category" for guess in guesses.values())
+    return not has_codes and is_one_scale and is_anything
 
 
 def _describe_left_out(columns: Iterable[Any]) -> list[str]:

@@ -6,7 +6,7 @@ cannot be read as what the column is.
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,17 +16,18 @@ import numpy.typing as npt
 
 from modeclust.data.reading import Doubles
 
-Values = npt.NDArray[Any]  # of numbers, booleans, datetime64, or objects
+Values = npt.NDArray[Any]  # of numbers, booleans, datetime64, or text, None if missing
 Parse = Callable[[str], float]
 
 # In lower case.
 MISSING_VALUES = ("", "?", "na", "n/a", "nan", "none", "null")
+MAX_SPECIAL = 5  # letters of these, and of true and false
 MIN_SHARE = 0.95  # of the values, for a column of text to be one of numbers or dates
-MAX_TRIED = 1000  # values that a format is tried on before all
+FEW_TRIED, MAX_TRIED = 20, 1000  # values that a format is tried on; of the few, half must fit
 # Numbers as people write them, with a decimal point or a decimal comma.
 NUMBERS = {
-    ".": re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"),
-    ",": re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"),
+    ".": re.compile(r"(?=\D*\d)[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"),
+    ",": re.compile(r"(?=\D*\d)[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"),
 }
 UNITS = str.maketrans("", "", "$€£¥%'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ")
 DAYS: tuple[str, ...] = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
@@ -47,48 +48,69 @@ def read_columns(X: Any) -> dict[str, Values] | None:
     return {str(series.name): _read_series(series) for series in frame.iter_columns()}
 
 
+def find_categories(X: Any) -> set[str]:
+    """Return the names of the columns whose type is one of categories, if X is a frame."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    types = frame.schema.items() if isinstance(frame, nw.DataFrame) else ()
+    return {str(name) for name, dtype in types if dtype in (nw.Categorical, nw.Enum)}
+
+
 def _read_series(series: Any) -> Values:
     dtype = series.dtype
     if dtype == nw.Duration:
         series, dtype = series.dt.total_seconds(), nw.Int64()
+    if dtype in (nw.Boolean, nw.Int64, nw.UInt64) and series.null_count() == 0:
+        return to_values(series.to_numpy())
     if dtype.is_numeric():
         single = dtype == nw.Float32
         numbers = series if single else series.cast(nw.Float64)
         return np.asarray(numbers.to_numpy(), dtype=np.float32 if single else np.float64)
     if dtype in (nw.Date, nw.Datetime):
-        milliseconds = series.cast(nw.Datetime("ms")).dt.timestamp("ms")
-        numbers = milliseconds.cast(nw.Float64).to_numpy()
+        times = series.cast(nw.Datetime("ms")) if dtype == nw.Date else series
+        numbers = times.dt.timestamp("ms").cast(nw.Float64).to_numpy()
         dates = np.where(np.isnan(numbers), 0, numbers).astype("M8[ms]")
         dates[np.isnan(numbers)] = np.datetime64("NaT")
         return dates
-    values = np.empty(len(series), dtype=object)
-    values[:] = [_plain(value) for value in series.to_list()]
-    return values
+    return to_values(series.to_list())
 
 
-def _plain(value: Any) -> Any:
-    """Return lists and dicts, which cells of a frame may hold, as text."""
-    return str(value) if isinstance(value, list | dict | tuple | np.ndarray) else value
+def to_values(items: Sequence[Any] | npt.NDArray[Any]) -> Values:
+    """Return an array of numbers or dates as it is, and anything else as text."""
+    if isinstance(items, np.ndarray):
+        if is_numeric(items) or items.dtype.kind == "M":
+            return items
+        items = items.tolist()
+    types = set(map(type, items))
+    if nested := {t for t in types if issubclass(t, tuple) or not issubclass(t, Hashable)}:
+        items = [str(item) if type(item) in nested else item for item in items]
+    if len(types - {type(None)}) > 1:  # 1, 1.0 and True are equal
+        items = list(zip(map(type, items), items, strict=True))
+    known = {item: _to_text(item[1] if type(item) is tuple else item) for item in set(items)}
+    return np.fromiter(map(known.__getitem__, items), dtype=object, count=len(items))
+
+
+def is_numeric(values: Values) -> bool:
+    """Return whether values have a type of numbers, or of booleans."""
+    return values.dtype.kind in "fiub"
 
 
 def to_texts(values: Values) -> npt.NDArray[np.object_]:
     """Return values as text: 1 and 1.0 are "1", True is "true"; None where one is missing."""
-    known: dict[Any, str | None] = {}
-    texts = np.empty(len(values), dtype=object)
-    items = values.tolist() if values.dtype.kind != "M" else values.astype(str).tolist()
-    for i, value in enumerate(items):
-        key = (type(value), value)
-        if key not in known:
-            known[key] = _to_text(value)
-        texts[i] = known[key]
-    return texts
+    if values.dtype.kind == "O":
+        return values
+    return to_values((values.astype(str) if values.dtype.kind == "M" else values).tolist())
 
 
 def _to_text(value: Any) -> str | None:
+    if isinstance(value, str) and len(text := value.strip()) > MAX_SPECIAL:
+        return text
     if isinstance(value, bool | np.bool):
         return "true" if value else "false"
-    if isinstance(value, int | float | np.number):
-        return f"{value:.15g}" if math.isfinite(value) else None
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        digits = 15 if abs(float(value)) < 1e15 else 17  # 17 for integers that are ids
+        return f"{value:.{digits}g}" if math.isfinite(value) else None
     text = str(value).strip()
     lower = text.lower()
     if lower in MISSING_VALUES or lower in ("nat", "<na>"):
@@ -103,7 +125,7 @@ def are_known(texts: npt.NDArray[np.object_]) -> npt.NDArray[np.bool]:
 
 def to_numbers(values: Values, decimal: str | None) -> Doubles:
     """Return values as numbers; text has the given decimal sign, which is None if it has none."""
-    if values.dtype.kind in "fib":
+    if is_numeric(values):
         numbers = values.astype(np.float64)
         return np.where(np.isfinite(numbers), numbers, np.nan)
     return _parse(to_texts(values), number_parser(decimal or "."))
@@ -133,8 +155,15 @@ def find_date_format(texts: npt.NDArray[np.object_]) -> str | None:
 
 
 def _fits(texts: npt.NDArray[np.object_], parse: Parse) -> bool:
-    step = max(1, len(texts) // MAX_TRIED)
-    return all(np.isfinite(_parse(t, parse)).mean() >= MIN_SHARE for t in (texts[::step], texts))
+    for n_tried, share in ((FEW_TRIED, 0.5), (MAX_TRIED, MIN_SHARE)):
+        if np.isfinite(_parse(every(texts, n_tried), parse)).mean() < share:
+            return False
+    return True
+
+
+def every(values: Values, n: int) -> Values:
+    """Return about n of the values, evenly spread; at least n if there are as many."""
+    return values[:: max(1, len(values) // n)]
 
 
 def _parse(texts: Iterable[str | None], parse: Parse) -> Doubles:
@@ -154,7 +183,7 @@ def number_parser(decimal: str) -> Parse:
 
     def parse(text: str) -> float:
         digits = text.translate(UNITS)
-        if not any(c.isdecimal() for c in digits) or pattern.fullmatch(digits) is None:
+        if pattern.fullmatch(digits) is None:
             return np.nan
         number = float(digits.replace(thousands, "").replace(decimal, "."))
         return number if math.isfinite(number) else np.nan

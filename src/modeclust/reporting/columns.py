@@ -1,28 +1,26 @@
 """The columns of the user's data, and what kind of values each of them has."""
 
-import datetime as dt
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import narwhals as nw
+import narwhals.selectors as ncs
 import numpy as np
 import numpy.typing as npt
 
-from modeclust.data.reading import Doubles
-
-KINDS = ("number", "category", "boolean", "date", "text", "id")
-# Strings are texts if they have this many letters or words on average, and most of them differ.
-TEXT_LETTERS, TEXT_WORDS = 40, 6
-MOSTLY = 0.5
-# Strings are ids if all differ, or if there are so many that almost all differ.
-ALMOST_ALL, MANY = 0.95, 50
-ID_NAME = re.compile(
-    r"(?i:(^|[\s_.-])(id|ids|uuid|guid|key|index|idx|rowid|nr|no)$|^unnamed: 0$)|[a-z](ID|Id)$"
+from modeclust.preparation.kinds import Guess, judge_columns
+from modeclust.preparation.values import (
+    Values,
+    are_known,
+    find_categories,
+    read_columns,
+    to_days,
+    to_numbers,
+    to_texts,
 )
+
+BOOLEANS = ("false", "true")
 MILLISECONDS = 86_400_000  # in a day
 
 
@@ -30,6 +28,7 @@ MILLISECONDS = 86_400_000  # in a day
 class Column:
     """A column of the data.
 
+    Its `kind` is one of those of `Guess`, or "boolean" for categories that are true and false.
     `values` are numbers, NaN if missing: 0 and 1 for booleans, days since 1970 for dates, and
     indices into `levels` for categories. Those of texts and ids are strings, None if missing.
     """
@@ -45,7 +44,7 @@ class Column:
     def is_missing(self) -> npt.NDArray[np.bool_]:
         """Which values are missing."""
         if self.kind in ("text", "id"):
-            return np.array([value is None for value in self.values], dtype=bool)
+            return ~are_known(self.values)
         return np.asarray(np.isnan(self.values))
 
     @property
@@ -121,105 +120,41 @@ def as_frame(data: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def read_series(series: Any) -> Column:
-    """Return a column of a frame, with the kind that its values have."""
-    name, dtype = str(series.name), series.dtype
-    if dtype == nw.Boolean:
-        return Column(name, "boolean", _floats(series))
-    if dtype.is_numeric():
-        return number_column(name, _floats(series), is_integer=dtype.is_integer())
-    if dtype in (nw.Date, nw.Datetime):
-        return Column(name, "date", _days(series))
-    if dtype == nw.Duration:
-        return number_column(name, _floats(series.dt.total_seconds()))
-    return values_column(name, series.to_list(), is_category=dtype in (nw.Categorical, nw.Enum))
+def read_frame(frame: Any, given: Mapping[str, str]) -> list[Column]:
+    """Return the columns of a frame of narwhals; `given` has the kinds that were asked for."""
+    zoned = ncs.datetime(time_zone="*")
+    frame = frame.with_columns(zoned.dt.replace_time_zone(None))  # the time that clocks show
+    values = read_columns(frame) or {}
+    guesses = judge_columns(values, given, find_categories(frame))
+    return [read_column(name, values[name], guess) for name, guess in guesses.items()]
 
 
-def _floats(series: Any) -> Doubles:
-    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+def read_column(name: str, values: Values, guess: Guess) -> Column:
+    """Return a column of what its values were judged to be."""
+    if guess.kind == "number":
+        return number_column(name, values, guess.decimal)
+    if guess.kind == "date":
+        return Column(name, "date", to_days(values, guess.date_format or "iso"))
+    texts = to_texts(values)
+    if guess.kind == "category":
+        return category_column(name, texts)
+    return Column(name, guess.kind, texts)
 
 
-def _days(series: Any) -> Doubles:
-    if series.dtype == nw.Datetime and series.dtype.time_zone is not None:
-        series = series.dt.replace_time_zone(None)
-    missing = series.is_null().to_numpy()
-    ticks = series.dt.timestamp("ms").cast(nw.Float64).to_numpy()
-    return np.where(missing, np.nan, np.asarray(ticks, dtype=np.float64) / MILLISECONDS)
+def number_column(name: str, values: Values, decimal: str | None = None) -> Column:
+    """Return a column of numbers."""
+    numbers = to_numbers(values, decimal)
+    known = numbers[~np.isnan(numbers)]
+    return Column(name, "number", numbers, is_integer=np.array_equal(known, np.round(known)))
 
 
-def number_column(name: str, values: Doubles, *, is_integer: bool | None = None) -> Column:
-    """Return a column of numbers, or of ids if they are distinct integers and named so.
-
-    Infinite numbers count as missing.
-    """
-    values = np.where(np.isfinite(values), values, np.nan)
-    known = values[~np.isnan(values)]
-    is_whole = bool(is_integer or np.array_equal(known, np.round(known)))
-    if is_whole and len(known) > 1 and ID_NAME.search(name) and len(np.unique(known)) == len(known):
-        texts = [None if value != value else str(int(value)) for value in values.tolist()]
-        return Column(name, "id", np.array(texts, dtype=object))
-    return Column(name, "number", values, is_integer=is_whole)
-
-
-def values_column(name: str, values: Sequence[Any], *, is_category: bool = False) -> Column:
-    """Return a column of Python objects: booleans, numbers, dates or strings."""
-    missing = [is_missing(value) for value in values]
-    known = [value for value, is_none in zip(values, missing, strict=True) if not is_none]
-    if known and not is_category:
-        if all(isinstance(value, bool | np.bool_) for value in known):
-            return Column(name, "boolean", _fill(values, missing, float))
-        if all(isinstance(value, Real | Decimal) for value in known):
-            return number_column(name, _fill(values, missing, float))
-        if all(isinstance(value, dt.date | np.datetime64) for value in known):
-            return Column(name, "date", _fill(values, missing, _to_days))
-    texts = [
-        None if is_none else str(value) for value, is_none in zip(values, missing, strict=True)
-    ]
-    kind = "category" if is_category else _kind_of([text for text in texts if text is not None])
-    return category_column(name, texts) if kind == "category" else text_column(name, texts, kind)
-
-
-def text_column(name: str, texts: Iterable[str | None], kind: str = "text") -> Column:
-    """Return a column of texts or ids."""
-    return Column(name, kind, np.array(list(texts), dtype=object))
-
-
-def category_column(name: str, texts: Sequence[str | None]) -> Column:
-    """Return a column of categories."""
+def category_column(name: str, texts: Iterable[str | None]) -> Column:
+    """Return a column of categories, or of booleans if these are "true" and "false"."""
+    texts = list(texts)
     levels = sorted({text for text in texts if text is not None})
-    codes = {level: float(code) for code, level in enumerate(levels)}
-    values = np.array([np.nan if text is None else codes[text] for text in texts])
+    codes: dict[str | None, float] = {None: np.nan}
+    codes |= {level: float(code) for code, level in enumerate(levels)}
+    values = np.array([codes[text] for text in texts])
+    if tuple(levels) == BOOLEANS:
+        return Column(name, "boolean", values)
     return Column(name, "category", values, tuple(levels))
-
-
-def _kind_of(texts: list[str]) -> str:
-    """Return the kind of strings: "text", "id" or "category"."""
-    n_distinct, n = len(set(texts)), max(len(texts), 1)
-    if n_distinct > MOSTLY * n and n_distinct > 1:
-        letters = sum(map(len, texts)) / n
-        words = sum(text.count(" ") + 1 for text in texts) / n
-        if letters >= TEXT_LETTERS or words >= TEXT_WORDS:
-            return "text"
-    if n_distinct > 1 and (n_distinct == n or n_distinct >= max(ALMOST_ALL * n, MANY)):
-        return "id"
-    return "category"
-
-
-def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT, NA or an empty string."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, str):
-        return value == ""
-    return isinstance(value, Real | Decimal | np.datetime64) and bool(value != value)
-
-
-def _fill(values: Sequence[Any], missing: list[bool], convert: Any) -> Doubles:
-    pairs = zip(values, missing, strict=True)
-    return np.array([np.nan if is_none else convert(value) for value, is_none in pairs], float)
-
-
-def _to_days(value: Any) -> float:
-    if getattr(value, "tzinfo", None) is not None:
-        value = value.replace(tzinfo=None)
-    return float(np.datetime64(value, "ms").astype(np.int64)) / MILLISECONDS

@@ -13,19 +13,10 @@ from sklearn.pipeline import Pipeline
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.path import unused_column
 from modeclust.plotting.clustering import check_image_shape, check_names
-from modeclust.preparation.columns import NumberColumn
+from modeclust.preparation.kinds import ID_SHARE, Guess, guess_kind
 from modeclust.preparation.table import TablePreparation
-from modeclust.preparation.values import to_texts
-from modeclust.reporting.columns import (
-    Column,
-    as_frame,
-    category_column,
-    is_missing,
-    number_column,
-    read_series,
-    text_column,
-    values_column,
-)
+from modeclust.preparation.values import Values, to_values
+from modeclust.reporting.columns import Column, as_frame, read_column, read_frame
 from modeclust.reporting.data import Clustered
 
 # With more features than this, only those that tell clusters apart are columns.
@@ -91,9 +82,11 @@ def read_rows(
     pixels = data if frame is None else frame
     are_images = _read_images(rows, pixels, clustered, image_shape, shape[1])
     if frame is not None and not are_images:
-        _read_frame(rows, frame, data)
-        if isinstance(pipeline, Pipeline) and isinstance(pipeline[0], TablePreparation):
-            rows.columns = _as_prepared(rows.columns, pipeline[0], data)
+        is_prepared = isinstance(pipeline, Pipeline) and isinstance(pipeline[0], TablePreparation)
+        rows.columns = read_frame(frame, pipeline[0].kinds or {} if is_prepared else {})
+        index = getattr(data, "index", None)
+        if index is not None and all(isinstance(label, str) for label in index):
+            rows.names = [str(label) for label in index]
     elif frame is None and not rows.columns and not are_images:
         _read_array(rows, data, clustered, feature_names)
     _mark_clustered(rows, clustered, pipeline, feature_names)
@@ -112,16 +105,22 @@ def _has_labels(column: Column, clustered: Clustered) -> bool:
     """Return whether a column has the labels of the clusters, as users add them to a table."""
     model = clustered.model
     labels = np.asarray(clustered.clustering if model is None else model.labels_)
-    is_candidate = column.kind == "number" and not column.clustered and labels.dtype.kind in "iu"
-    return is_candidate and np.array_equal(column.values, labels)
+    if column.clustered or labels.dtype.kind not in "iu":
+        return False
+    if column.kind == "category" and not column.is_missing.any():  # as cluster_id is
+        texts = np.array(column.levels)[column.values.astype(np.intp)]
+        return np.array_equal(texts, labels.astype(str))
+    return column.kind == "number" and np.array_equal(column.values, labels)
 
 
 def _one_column(values: list[Any]) -> Column:
-    if not all(isinstance(value, str) or is_missing(value) for value in values):
+    texts = to_values(values)
+    pairs = zip(texts, values, strict=True)
+    if not all(text is None or isinstance(value, str) for text, value in pairs):
         raise ValueError(
             "data must have rows and columns, or be a list of texts, got one dimension."
         )
-    return text_column("text", [None if is_missing(value) else value for value in values])
+    return Column("text", "text", texts)
 
 
 def _in_memory(data: Any, clustered: Clustered) -> tuple[Any, Any]:
@@ -161,31 +160,6 @@ def _is_numeric(data: Any) -> bool:
     return bool(data.dtype.kind in "biuf")
 
 
-def _read_frame(rows: Rows, frame: Any, native: Any) -> None:
-    rows.columns = [read_series(frame[name]) for name in frame.columns]
-    index = getattr(native, "index", None)
-    if index is not None and all(isinstance(label, str) for label in index):
-        rows.names = [str(label) for label in index]
-
-
-def _as_prepared(columns: list[Column], preparation: TablePreparation, data: Any) -> list[Column]:
-    """Return columns with the kinds that they were prepared as, such as amounts in text."""
-    prepared = {column.name: column for column in preparation.columns_}
-    values = preparation._read(data, reset=False)
-    found = []
-    for column in columns:
-        name, used = column.name, prepared.get(column.name)
-        if used is None or used.kind is None or column.kind in ("boolean", used.kind):
-            found.append(column)
-        elif isinstance(used, NumberColumn):
-            found.append(Column(name, used.kind, used.read(values[name])))
-        elif used.kind == "category":
-            found.append(category_column(name, to_texts(values[name]).tolist()))
-        else:
-            found.append(text_column(name, to_texts(values[name])))
-    return found
-
-
 def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any) -> None:
     names = (
         check_names(clustered.model, data.shape[1], feature_names)
@@ -201,22 +175,25 @@ def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any)
         rows.wide = sparse.csr_array(data) if is_sparse(data) else data
         rows.wide_names = all_names
         return
-    if data.dtype.kind in "fiu":
-        rows.columns = [
-            number_column(name, values.astype(np.float64))
-            for name, values in zip(all_names, data.T, strict=True)
-        ]
-    else:
-        rows.columns = [
-            values_column(name, values.tolist())
-            for name, values in zip(all_names, data.T, strict=True)
-        ]
+    # Numbers without names cannot be told to be ids.
+    are_numbers = not rows.has_names and data.dtype.kind in "fiu"
+    for name, values in zip(all_names, map(to_values, data.T), strict=True):
+        guess = Guess("number") if are_numbers else guess_kind(name, values)
+        rows.columns.append(read_column(name, values, guess))
 
 
 def _ids(rows: Rows) -> list[str] | None:
-    """Return the values of the first column of ids, strings before numbers."""
-    ids = [column for column in rows.columns if column.kind == "id"]
-    return None if not ids else ["" if v is None else v for v in ids[0].values]
+    """Return the values of the first column of ids that hardly repeat."""
+    for column in rows.columns:
+        if column.kind == "id":
+            known = column.values[~column.is_missing]
+            if len(set(known)) >= ID_SHARE * len(known):
+                return _names(column.values)
+    return None
+
+
+def _names(texts: Values) -> list[str]:
+    return ["" if text is None else text for text in texts]
 
 
 def _column(rows: Rows, name: str, argument: str) -> Column:
@@ -233,28 +210,26 @@ def _column(rows: Rows, name: str, argument: str) -> Column:
 def _named_by(rows: Rows, row_names: Any, n_rows: int, clustered: Clustered) -> list[str]:
     if isinstance(row_names, str):
         column = _column(rows, row_names, "row_names")
-        values = [_as_text(column, row) for row in range(n_rows)]
-        place = rows.columns.index(column)
-        ids = text_column(column.name, values, "id")
-        rows.columns[place] = replace(ids, clustered=column.clustered)
-        return ["" if value is None else value for value in values]
-    return ["" if is_missing(v) else str(v) for v in clustered.take(row_names, "row_names")]
+        ids = _with_strings(column, "id", n_rows)
+        rows.columns[rows.columns.index(column)] = ids
+        return _names(ids.values)
+    return _names(to_values(clustered.take(row_names, "row_names")))
 
 
-def _as_text(column: Column, row: int) -> str | None:
-    value = column.item(row)
-    return None if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+def _with_strings(column: Column, kind: str, n_rows: int) -> Column:
+    """Return a column of strings instead of another kind."""
+    texts = to_values([column.item(row) for row in range(n_rows)])
+    return Column(column.name, kind, texts, clustered=column.clustered)
 
 
 def _choose_texts(rows: Rows, texts: Any, n_rows: int, clustered: Clustered) -> None:
     if isinstance(texts, str):
         column = _column(rows, texts, "texts")
-        own = text_column(texts, [_as_text(column, row) for row in range(n_rows)])
-        rows.texts = replace(own, clustered=column.clustered)
+        rows.texts = _with_strings(column, "text", n_rows)
         rows.columns[rows.columns.index(column)] = rows.texts
     elif texts is not None:
-        values = clustered.take(texts, "texts")
-        rows.texts = text_column("text", [None if is_missing(v) else str(v) for v in values])
+        own = to_values(clustered.take(texts, "texts"))
+        rows.texts = Column("text", "text", own)
     else:
         found = [column for column in rows.columns if column.kind == "text"]
         lengths = [sum(len(value or "") for value in column.values) for column in found]
