@@ -268,3 +268,17 @@ def test_the_time_of_day_is_shown_only_among_few_days():
         assert {len(value) for value in card["detail"]["when"]["range"]} == {wanted}
         assert len(card["typical"]["when"]) == wanted
         assert len(card["examples"][0]["values"]["when"]) == 16
+
+
+def test_names_use_only_what_holds_in_the_whole_cluster():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, 200), rng.normal(50, 1, 200)])
+    plans = np.where(np.abs(x) < 0.7, "basic", "pro")  # half of the first cluster each
+    plans[200:] = rng.permutation(plans[:200])
+    table = pd.DataFrame({"x": x, "plan": plans})
+    cards = summarize(np.repeat([0, 1], 200), table, X=table[["x"]])["cards"]
+    items = {item["column"]: item for item in cards[0]["apart"]}
+    assert items["plan"]["value"] > 0.9
+    assert items["plan"]["overall"] == pytest.approx(0.5, abs=0.05)
+    assert cards[0]["name"] == "Low x"
+    assert "plan" not in cards[0]["sentence"]

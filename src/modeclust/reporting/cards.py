@@ -31,18 +31,24 @@ N_EXAMPLES, FEWEST_EXAMPLES = 5, 3
 MAX_EXAMPLE_VALUES = 100_000  # in the examples of all clusters
 MAX_TEXT, MAX_OTHER_TEXT = 1_500, 300  # letters of a text
 MAX_LEVELS = 8  # categories with a share on a card
+# A column is in the name of a cluster only if the whole cluster, and not just the rows around its
+# mode, differs by this many spreads.
+SMALLEST_EFFECT_OF_MEMBERS = 0.1
 
 
 class ColumnSummary:
     """A column: what is usual in it, typical in each cluster, and how far these are apart."""
 
-    def __init__(self, column: Column, weights: Weights, weight: Doubles | None) -> None:
+    def __init__(
+        self, column: Column, weights: Weights, members: Weights, weight: Doubles | None
+    ) -> None:
         self.column = column
         self.all_rows = AllRows(column, weight)
         self.typical = Typical(column, weights)
         self.words = ColumnWords(column, self.all_rows)
         self.positions = self.all_rows.positions(weights)
         self.effects = self.all_rows.effects(self.positions, self.all_rows.center)
+        self._of_members = self.all_rows.positions(members)
 
     def apart(self, k: int, other: int | None = None) -> dict[str, Any] | None:
         """Return how a cluster differs from all rows, or from another cluster; None if unknown."""
@@ -51,7 +57,9 @@ class ColumnSummary:
         if np.isnan(position).any() or np.isnan(reference).any():
             return None
         level = self.all_rows.telling_level(position, reference)
-        effect = float(self.all_rows.effects(position[None], reference[None])[0, level])
+        effect = self.all_rows.effect(position, reference, level)
+        whole = self.all_rows.center if other is None else self._of_members[other]
+        of_members = self.all_rows.effect(self._of_members[k], whole, level)
         item: dict[str, Any] = {"column": self.column.name}
         category: str | None = None
         if self.column.kind in ("category", "boolean"):
@@ -70,6 +78,7 @@ class ColumnSummary:
             "effect": round(effect, 4),
             "text": self.words.compare(value, usual, where, category),
             "part": self.words.adjective(effect, value, category),
+            "holds": of_members * np.sign(effect) >= SMALLEST_EFFECT_OF_MEMBERS,
         }
 
     def value(self, value: float) -> Any:
@@ -168,7 +177,7 @@ def make_cards(parts: Parts, classes: Any, class_names: list[str] | None) -> lis
     cards = []
     for k, count in enumerate(source.counts):
         share, words = count / source.n_rows, parts.terms[k]
-        told = [item["text"] for item in apart[k][:N_IN_SENTENCE]]
+        told = [item["text"] for item in apart[k] if item["holds"]][:N_IN_SENTENCE]
         if parts.named_by_terms and words:
             told = [term for term, _ in words[:N_IN_SENTENCE]]
         cards.append(
@@ -210,7 +219,7 @@ def _most_apart(
 
 
 def _public(item: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in item.items() if key != "part"}
+    return {key: value for key, value in item.items() if key not in ("part", "holds")}
 
 
 def _names(parts: Parts, apart: list[list[dict[str, Any]]]) -> list[str]:
@@ -224,7 +233,8 @@ def _names(parts: Parts, apart: list[list[dict[str, Any]]]) -> list[str]:
     if not parts.rows.has_names:
         return fallbacks
     told = [
-        [item["part"] for item in own if abs(item["effect"]) >= SMALLEST_EFFECT] for own in apart
+        [i["part"] for i in own if i["holds"] and abs(i["effect"]) >= SMALLEST_EFFECT]
+        for own in apart
     ]
     return name_clusters(told, fallbacks, N_IN_NAME)
 

@@ -30,6 +30,7 @@ from modeclust.reporting.images import summarize_images
 from modeclust.reporting.rows import Rows, read_rows
 from modeclust.reporting.steps import limit_steps, step_columns, summarize_steps
 from modeclust.reporting.terms import contrasting_features, largest, words_of_texts
+from modeclust.reporting.typical import Weights
 from modeclust.reporting.wording import finite_or_none, percent
 from modeclust.solvers.redundancy import SIGNIFICANT, redundant_pairs
 
@@ -206,7 +207,11 @@ def _parts(source: Source, rows: Rows) -> Parts:
         if rows.has_names or is_sparse(rows.wide):
             terms, named_by_terms = largest(scores, rows.wide_names), True
             rows.columns += _wide_columns(rows, scores)
-    summaries = [ColumnSummary(column, weights, source.weight) for column in rows.summarized]
+    everything = np.ones(len(own)) if source.weight is None else source.weight
+    members = Weights.of(own, everything, source.n_clusters)
+    summaries = [
+        ColumnSummary(column, weights, members, source.weight) for column in rows.summarized
+    ]
     return Parts(source, rows, weights, summaries, terms, named_by_terms)
 
 

@@ -191,6 +191,10 @@ class AllRows:
         zeros = np.zeros_like(difference)
         return np.asarray(np.divide(difference, self.spread, out=zeros, where=self.spread > 0))
 
+    def effect(self, position: Doubles, other: Doubles, level: int) -> float:
+        """Return the difference between two positions in one level, in spreads."""
+        return float(self.effects(position[None], other[None])[0, level])
+
     def telling_level(self, position: Doubles, other: Doubles) -> int:
         """Return the level in which a cluster differs most from another position."""
         if len(position) == 1:
