@@ -123,7 +123,7 @@ def cluster_modes(
     array([0, 1])
     >>> found.modes.round(1)
     array([[5.1, 3.5, 1.4, 0.2],
-           [6.2, 2.9, 4.7, 1.5]])
+           [6.2, 2.9, 4.6, 1.5]])
     """
     check_n_jobs(n_jobs)
     X = check_rows(X)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
@@ -114,13 +115,19 @@ def _has_labels(column: Column, clustered: Clustered) -> bool:
 
 
 def _one_column(values: list[Any]) -> Column:
-    texts = to_values(values)
-    pairs = zip(texts, values, strict=True)
+    pairs = zip(to_values(values), values, strict=True)
     if not all(text is None or isinstance(value, str) for text, value in pairs):
         raise ValueError(
             "data must have rows and columns, or be a list of texts, got one dimension."
         )
-    return Column("text", "text", texts)
+    return Column("text", "text", _as_given(values))
+
+
+def _as_given(values: Sequence[Any]) -> npt.NDArray[np.object_]:
+    """Return texts as they are, whatever they say; None where one is missing or empty."""
+    pairs = zip(to_values(list(values)), values, strict=True)
+    texts = [(value or None) if isinstance(value, str) else text for text, value in pairs]
+    return np.array(texts, dtype=object)
 
 
 def _in_memory(data: Any, clustered: Clustered) -> tuple[Any, Any]:
@@ -228,8 +235,7 @@ def _choose_texts(rows: Rows, texts: Any, n_rows: int, clustered: Clustered) -> 
         rows.texts = _with_strings(column, "text", n_rows)
         rows.columns[rows.columns.index(column)] = rows.texts
     elif texts is not None:
-        own = to_values(clustered.take(texts, "texts"))
-        rows.texts = Column("text", "text", own)
+        rows.texts = Column("text", "text", _as_given(clustered.take(texts, "texts")))
     else:
         found = [column for column in rows.columns if column.kind == "text"]
         lengths = [sum(len(value or "") for value in column.values) for column in found]
