@@ -240,11 +240,12 @@ def modes_of_given_labels_are_in_their_clusters(ask, rows):
     labels, seen = given["labels"], rows.by(given["metric"])
     found = outcome(ask, "cluster_modes", rows)
     kept = np.unique(labels[rows.present & (labels >= 0)])
-    if not rows.present.any():
-        assert is_refused(found, "at least one non-zero")
-        return
     if not len(kept):
-        assert is_refused(found, "labels must have a cluster")
+        is_all_noise = (labels < 0).all()
+        lacks_weight = not rows.present.any() and not is_all_noise
+        assert is_refused(
+            found, "at least one non-zero" if lacks_weight else "labels must have a cluster"
+        )
         return
     if given["metric"] == "cosine" and not rows.dense.any(axis=1).all():
         assert is_refused(found, "not all zeros")
