@@ -251,7 +251,10 @@ def test_kinds_that_are_given():
     ):
         with pytest.raises(ValueError, match=message):
             TablePreparation(kinds).fit(frame)
-    with pytest.raises(ValueError, match="Column 'name' cannot be prepared as a number: its val"):
+    with pytest.raises(
+        ValueError,
+        match="Column 'name' cannot be prepared as a number: most of its values are not numbers",
+    ):
         TablePreparation({"name": "number"}).fit(pd.DataFrame({"name": ["a", "b"]}))
 
 

@@ -71,7 +71,9 @@ def _as_kind(kind: Any, name: str, values: Values) -> Guess:
         date_format = find_date_format(texts)
     is_read = not is_text or (kind in ("category", "text") or (decimal or date_format))
     if not is_read or (kind == "number" and values.dtype.kind == "M"):
-        raise ValueError(f"Column {name!r} cannot be prepared as a {kind}: its values are others.")
+        raise ValueError(
+            f"Column {name!r} cannot be prepared as a {kind}: most of its values are not {kind}s."
+        )
     return Guess(kind, decimal=decimal, date_format=date_format)
 
 

@@ -27,7 +27,7 @@ from modeclust.solvers.kmodes import (
 Doubles = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-# Modes are equally pure with more levels.
+# Modes are equally pure with up to 24 levels.
 N_LEVELS = 8
 # The first level averages at most this share of the rows of a cluster.
 FIRST_SHARE = 0.8
