@@ -70,7 +70,7 @@ print(choosing_k.pdist(centers).min() >= 4)
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_benchmarks_that_the_pages_name_run(tmp_path):
-    names = names_in_pages()
+    names = names_in_pages() | {"laplacian-quality"}
     assert len(names) > 2
     script = ROOT / "benchmarks" / "run.py"
     options = ["--only", *sorted(names), "--quick", "--repeats", "1", "--out", tmp_path]
