@@ -37,6 +37,11 @@ def center_moves(
     coordinate of the center before the move.
     """
 
+def each_move(
+    before: Doubles, after: Doubles, tolerances: Doubles, rounding: float
+) -> tuple[Doubles, NDArray[np.bool_]]:
+    """Return how far each center moves, and whether this is small, as in `center_moves`."""
+
 def merge_mode_sums(
     kernel: int,
     reference: Doubles,

@@ -392,6 +392,54 @@ def test_factors_of_clusters_are_checked():
         rows.mode_pass(np.zeros((2, 2)), 0, 1.0, also_at=0.5, cluster_factors=np.ones(2))
 
 
+@pytest.mark.parametrize("form", ["dense", "csr", "float16"])
+@pytest.mark.parametrize("n_features", [1, 2, 3, 5, 16, 70])
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clusters_can_be_left_out(rng, form, n_features, kernel, weighted):
+    X, weight, scale = make_rows(rng, 5_000, n_features, form=form, weighted=weighted)
+    if form == "float16":
+        X, form = X.astype(np.float16), "dense"
+    centers, factors = X[:4].astype(np.float64), np.array([0.3, 0.2, 1.5, 0.7]) / n_features
+    rows = open_rows(X, weight, scale, form=form)
+    rows.mode_pass(centers, 0, 0.0)
+    at = {"kernel": KERNELS[kernel], "inverse_squared_bandwidth": 1.0, "reassign": False}
+    whole = rows.mode_pass(centers, **at, cluster_factors=factors)
+    left_out = np.array([False, True, False, True])
+    some = rows.mode_pass(centers, **at, cluster_factors=np.where(left_out, -1.0, factors))
+    empty = [np.inf, 0.0, 0.0, np.zeros(n_features), 0, -1, np.inf]
+    for found, expected, nothing in zip(some, whole, empty, strict=False):
+        np.testing.assert_array_equal(found[~left_out], expected[~left_out])
+        np.testing.assert_array_equal(
+            found[left_out], np.broadcast_to(nothing, (2, *found.shape[1:]))
+        )
+    none = rows.mode_pass(centers, **at, cluster_factors=-factors)
+    assert not none[4].any()
+    np.testing.assert_array_equal(_core.means(none[3], none[1], centers), centers)
+
+
+def test_rows_are_left_out_only_if_labels_are_kept(rng):
+    rows = _core.Rows(rng.normal(size=(4, 2)))
+    centers, factors = np.zeros((2, 2)), np.array([1.0, -1.0])
+    with pytest.raises(ValueError, match="only if labels are kept"):
+        rows.mode_pass(centers, 0, 1.0, cluster_factors=factors)
+    rows.set_labels(np.zeros(4, dtype=np.int32), 2)
+    with pytest.raises(ValueError, match="without squared"):
+        rows.mode_pass(centers, 0, 1.0, False, cluster_factors=factors, squared=np.empty(4))
+
+
+def test_each_move_is_measured():
+    before = np.array([[0.0, 0.0], [1e9, 0.0], [1.0, 1.0], [2.0, 0.0]])
+    after = before + np.array([[3.0, 4.0], [1e-7, 0.0], [0.0, 0.1], [0.0, 0.0]])
+    lengths, small = _core.each_move(before, after, np.array([4.9, 0.0, 0.2, 0.0]), 1e-15)
+    np.testing.assert_allclose(lengths, [5, 1.2e-7, 0.1, 0], rtol=0.1)
+    assert small.tolist() == [False, True, True, True]
+    with pytest.raises(ValueError, match="one tolerance for each center"):
+        _core.each_move(before, after, np.zeros(3), 0.0)
+    with pytest.raises(ValueError, match="same shape"):
+        _core.each_move(before, after[:2], np.zeros(4), 0.0)
+
+
 def test_labels_can_be_given():
     rows = _core.Rows(np.array([[0.0], [1.0], [10.0], [12.0]]))
     rows.set_labels(np.array([1, 0, 0, 1], dtype=np.int32), 2)

@@ -74,6 +74,15 @@ def make_calls() -> dict[str, Call]:
         "project_rows": (_core.project_rows, {"rows": scores.copy()}),
         "means": (_core.means, {"totals": centers, "mass": weight[:K], "otherwise": centers}),
         "center_moves": (_core.center_moves, {"before": centers, "after": 2 * centers}),
+        "each_move": (
+            _core.each_move,
+            {
+                "before": centers,
+                "after": 2 * centers,
+                "tolerances": np.ones(K),
+                "rounding": 1e-15,
+            },
+        ),
         "merge_mode_sums": (
             _core.merge_mode_sums,
             {
@@ -122,6 +131,15 @@ def make_calls() -> dict[str, Call]:
                     "reassign": False,
                     "cluster_factors": np.ones(K),
                     "squared": np.empty(N),
+                },
+            ),
+            f"Rows.mode_pass of some clusters{kind}": (
+                some.mode_pass,
+                {
+                    "centers": centers,
+                    **at,
+                    "reassign": False,
+                    "cluster_factors": np.where(np.arange(K) % 2, 1.0, -1.0),
                 },
             ),
             f"Rows.mean_pass{kind}": (some.mean_pass, {"centers": centers, "after": 2 * centers}),

@@ -73,7 +73,8 @@ def judge_model(path: Path) -> str:
         return _refused(error, path)
     if isinstance(model, Pipeline):
         preparation, model = model.steps[0][1], model[-1]
-        frame = pl.DataFrame({c.name: ["1", None, "?"] for c in preparation.columns_})
+        values = {c.name: "2030-01-11" if c.kind == "date" else "1" for c in preparation.columns_}
+        frame = pl.DataFrame({name: [value, None, "?"] for name, value in values.items()})
         assert preparation.transform(frame).shape == (3, model.n_features_in_)
         preparation.inverse_transform(model.cluster_centers_, "dict")
         assert preparation.describe()

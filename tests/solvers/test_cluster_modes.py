@@ -125,6 +125,19 @@ def test_a_mode_stays_where_the_density_has_no_peak_of_few_rows(rng):
     assert last.rows_averaged[0] > 20
 
 
+def test_a_mode_that_fails_in_the_end_goes_back_to_a_peak(rng):
+    # Without clusters, some last peaks average too few rows.
+    X, labels = rng.random((4_000, 16)), np.repeat(np.arange(4), 1_000)
+    *levels, last = levels_of(X, labels)
+    larger = last.cluster_bandwidths > levels[-1].cluster_bandwidths
+    assert larger.any()
+    assert np.all(last.rows_averaged >= 0.5 * rows_to_average(np.full(4, 1_000.0)))
+    for k in range(4):
+        w = weights_at(own := X[labels == k], last.centers[k], last.cluster_bandwidths[k])
+        step = np.linalg.norm(w @ own / w.sum() - last.centers[k])
+        assert step <= 1.01 * LAST_STEP * last.cluster_bandwidths[k]
+
+
 def test_a_mode_leaves_the_middle_of_a_ring(rng):
     angle = rng.uniform(0, 2 * np.pi, 300)
     X = np.stack([np.cos(angle), np.sin(angle)], axis=1)

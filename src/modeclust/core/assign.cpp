@@ -73,6 +73,43 @@ int measure_short_rows(const DenseTile<T>& tile, int n, std::int64_t first, cons
   }
 }
 
+/// Lists the rows of a tile whose clusters have factors that are not negative, and copies what
+/// belongs to them. Returns their number.
+template <class T>
+int list_present(const ModePass& pass, std::int64_t first, int n, const Workspace<T>& space) {
+  const std::int32_t* labels = pass.state.labels + first;
+  int n_present = 0;
+  for (int m = 0; m < n; m++) {
+    space.pending[n_present] = m;
+    space.before[n_present] = labels[m];
+    n_present += pass.cluster_factors[labels[m]] >= 0.0;
+  }
+  for (int p = 0; pass.weights.weight && p < n_present; p++)
+    space.q[p] = pass.weights.weight[first + space.pending[p]];
+  for (int p = 0; pass.weights.precision && p < n_present; p++)
+    space.precision[p] = pass.weights.precision[first + space.pending[p]];
+  return n_present;
+}
+
+/// Measures, weighs and adds the rows of a tile that are not left out.
+template <class T>
+void add_present(const ModePass& pass, const DenseTile<T>& tile, std::int64_t first, int n_present,
+                 Workspace<T>& space, ModeSums& sums) {
+  const std::int32_t *labels = pass.state.labels + first, *places = space.pending;
+  own_distances(tile, {places, n_present, labels}, pass.centers, space.squared);
+  for (int p = 0; p < n_present; p++) space.squared[p] = space.squared[places[p]];
+  for (int p = n_present; p < n_present + 8; p++) space.squared[p] = 0.0;
+  const double* q = pass.weights.weight;
+  const double* precision = pass.weights.precision ? space.precision : nullptr;
+  weigh(pass,
+        {first, n_present, q ? space.q : nullptr, precision, space.before, space.squared, space.t,
+         space.weight, places},
+        sums);
+  for (int p = n_present - 1; p >= 0; p--) space.weight[places[p]] = space.weight[p];
+  add_tile(tile, {places, n_present}, labels, pass.centers.n_clusters, space, Prefetch(nullptr, 0),
+           {sums.mass, sums.mass_squared, q ? q + first : nullptr}, sums.totals);
+}
+
 template <class T>
 void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums& sums) {
   const DenseRows<T> rows{pass.source};
@@ -83,11 +120,20 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
   Search<T> search(centers, state);
   const bool has_labels = state.has_bounds || !pass.reassign;
   const bool is_long = centers.n_features >= fewest_long_features;
-  const double* q = pass.weights.weight;
+  const double *q = pass.weights.weight, *precision = pass.weights.precision;
   const double settled = settled_factor<T>(centers.n_features);
   for (std::int64_t first = range.first; first < range.last; first += space.tile_rows) {
     const int n = static_cast<int>(range.last - first < space.tile_rows ? range.last - first
                                                                         : space.tile_rows);
+    if (pass.cluster_factors && !pass.reassign) {
+      const int n_present = list_present(pass, first, n, space);
+      if (n_present < n) {
+        if (n_present == 0) continue;
+        const DenseTile<T> tile = rows.tile(first, n, space.buffer);
+        add_present(pass, tile, first, n_present, space, sums);
+        continue;
+      }
+    }
     const DenseTile<T> tile = rows.tile(first, n, space.buffer);
     std::int32_t* labels = state.labels + first;
     search.first = first;
@@ -123,8 +169,11 @@ void mode_block_of(const ModePass& pass, RowRange range, void* memory, ModeSums&
     if (pass.squared_out) {
       for (int m = 0; m < n; m++) pass.squared_out[first + m] = space.squared[m];
     }
-    weigh(pass, {first, n, labels, space.squared, space.t, space.weight}, sums);
-    add_tile(tile, n, labels, centers.n_clusters, space,
+    weigh(pass,
+          {first, n, q ? q + first : nullptr, precision ? precision + first : nullptr, labels,
+           space.squared, space.t, space.weight, nullptr},
+          sums);
+    add_tile(tile, {nullptr, n}, labels, centers.n_clusters, space,
              Prefetch(reinterpret_cast<const char*>(tile.data) + tile_bytes, tile_bytes),
              {sums.mass, sums.mass_squared, q ? q + first : nullptr}, sums.totals);
   }
@@ -212,8 +261,8 @@ void mean_block_of(const MeanPass& pass, RowRange range, void* memory, MeanSums&
         space.weight[m] = pass.weights.weight_of(first + m) * pass.weights.precision_of(first + m);
         sums.counts[labels[m]] += space.weight[m] > 0.0;
       }
-      add_tile(tile, n, labels, centers.n_clusters, space, Prefetch(nullptr, 0), {sums.mass},
-               sums.totals);
+      add_tile(tile, {nullptr, n}, labels, centers.n_clusters, space, Prefetch(nullptr, 0),
+               {sums.mass}, sums.totals);
     }
   }
   sums.lower_sum += search.lower_sum;

@@ -86,8 +86,10 @@ struct ModePass {
   Centers centers;
   RowState state;
   KernelName kernel = KernelName::gaussian;
-  double inverse_squared_bandwidth = 0.0;   // 0 is an infinite bandwidth: K-means
-  const double* cluster_factors = nullptr;  // (K,) by which it is multiplied; null means 1
+  double inverse_squared_bandwidth = 0.0;  // 0 is an infinite bandwidth: K-means
+  // (K,) by which it is multiplied; null means 1. If it is negative, and labels are kept, the rows
+  // of the cluster are left out.
+  const double* cluster_factors = nullptr;
   double also_at = -1.0;  // the previous bandwidth, for its objective; < 0 if none
   bool reassign = true;
   double* squared_out =

@@ -311,6 +311,12 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   if (cluster_factors && (cluster_factors->shape(0) != K || also_at >= 0.0)) {
     throw nb::value_error("cluster_factors must have one number for each center, without also_at.");
   }
+  const bool leaves_out =
+      cluster_factors && std::any_of(cluster_factors->data(), cluster_factors->data() + K,
+                                     [](double f) { return f < 0.0; });
+  if (leaves_out && (reassign || squared)) {
+    throw nb::value_error("Rows can be left out only if labels are kept, without squared.");
+  }
   if (squared && static_cast<std::int64_t>(squared->shape(0)) != rows_->n_rows()) {
     throw nb::value_error("squared must have one number for each row.");
   }

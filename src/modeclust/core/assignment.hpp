@@ -51,8 +51,9 @@ class Assignment {
   void run_sparse_mean_pass(const MeanPass& pass, MeanSums& total);
   /// Writes the rows, sorted by label, to `order_`, and the end of each cluster to `ends_`.
   void sort_rows();
-  /// Computes the own distances of all rows, or of those whose label changed.
-  void measure_rows(bool only_changed);
+  /// Computes the own distances of the rows of `order_` for which `is_wanted(row)` holds.
+  template <class IsWanted>
+  void measure_rows(IsWanted is_wanted);
   /// Finds the nearest centers of some rows; returns the number of labels that changed.
   std::int64_t search_rows(const std::vector<std::int64_t>& pending, const RowState& state,
                            double* squared, double* lower_sum);

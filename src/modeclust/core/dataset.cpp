@@ -374,32 +374,54 @@ nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Ma
   return result;
 }
 
-/// The largest move of a center, the sum of the squared moves, and whether each move is at most
-/// `tolerance`, or `rounding` times the largest coordinate of the center before.
-nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rounding) {
+/// The length of the move of each center.
+std::vector<double> move_lengths(const Matrix& before, const Matrix& after) {
   check(before.shape(0) == after.shape(0) && before.shape(1) == after.shape(1),
         "before and after must have the same shape.");
   const std::int64_t K = static_cast<std::int64_t>(before.shape(0));
   const std::int64_t D = static_cast<std::int64_t>(before.shape(1));
   std::vector<double> moves(K);
+  nb::gil_scoped_release release;
+  parallel_for(threads_for_centers(K * D), K, [&](int, std::int64_t k) {
+    moves[k] = distance(before.data() + k * D, after.data() + k * D, D);
+  });
+  return moves;
+}
+
+/// Whether a move of center k is at most `tolerance`, or `rounding` times its largest coordinate.
+bool is_small(double move, const Matrix& before, std::size_t k, double tolerance, double rounding) {
+  if (move <= tolerance) return true;
+  double most = 0.0;
+  for (std::size_t j = 0; j < before.shape(1); j++) most = std::max(most, std::abs(before(k, j)));
+  return move <= rounding * most;
+}
+
+/// The largest move of a center, the sum of the squared moves, and whether all moves are small.
+nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rounding) {
+  const std::vector<double> moves = move_lengths(before, after);
   double largest = 0.0, squares = 0.0;
   bool settled = true;
-  {
-    nb::gil_scoped_release release;
-    parallel_for(threads_for_centers(K * D), K, [&](int, std::int64_t k) {
-      moves[k] = distance(before.data() + k * D, after.data() + k * D, D);
-    });
-    for (std::int64_t k = 0; k < K; k++) {
-      largest = std::max(largest, moves[k]);
-      squares += moves[k] * moves[k];
-      if (!settled || moves[k] <= tolerance) continue;
-      double most = 0.0;
-      for (std::int64_t j = 0; j < D; j++)
-        most = std::max(most, std::abs(before.data()[k * D + j]));
-      settled = moves[k] <= rounding * most;
-    }
+  for (std::size_t k = 0; k < moves.size(); k++) {
+    largest = std::max(largest, moves[k]);
+    squares += moves[k] * moves[k];
+    settled = settled && is_small(moves[k], before, k, tolerance, rounding);
   }
   return nb::make_tuple(largest, squares, settled);
+}
+
+/// The length of the move of each center, and whether it is small.
+nb::tuple each_move(Matrix before, Matrix after, Vector tolerances, double rounding) {
+  check(tolerances.shape(0) == before.shape(0), "There must be one tolerance for each center.");
+  const std::vector<double> moves = move_lengths(before, after);
+  const std::size_t K = moves.size();
+  auto lengths = new_vector(static_cast<std::int64_t>(K));
+  auto* small = new bool[std::max<std::size_t>(K, 1)];
+  nb::ndarray<nb::numpy, bool, nb::ndim<1>> are_small(small, {K}, owner_of(small));
+  for (std::size_t k = 0; k < K; k++) {
+    lengths(k) = moves[k];
+    small[k] = is_small(moves[k], before, k, tolerances(k), rounding);
+  }
+  return nb::make_tuple(lengths, are_small);
 }
 
 /// Adds other sums in place; the result has the smaller reference of each cluster.
@@ -432,6 +454,7 @@ void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutVector 
 void bind_rows(nb::module_& m) {
   using nb::arg;
   m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"), arg("unit_length") = false);
+  m.def("each_move", &each_move, arg("before"), arg("after"), arg("tolerances"), arg("rounding"));
   m.def("center_moves", &center_moves, arg("before"), arg("after"), arg("tolerance") = 0.0,
         arg("rounding") = 0.0);
   m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),

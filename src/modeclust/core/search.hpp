@@ -26,8 +26,10 @@ struct Workspace {
   double* squared;        // (n,) distances to the own center
   double* t;              // (n,) squared distances in bandwidths
   double* weight;         // (n,) weights in the sums
+  double* q;              // (n,) sample weights of rows that are not left out
+  double* precision;      // (n,)
   std::int32_t* pending;  // (n,) rows to be searched
-  std::int32_t* before;   // (n,) their previous labels
+  std::int32_t* before;   // (n,) their previous labels; the labels of rows that are not left out
   std::int32_t* order;    // (n,) rows by cluster
   std::int32_t* ends;     // (K + 1,) the ends of the clusters in `order`
   T* scores;              // (batch, n_slots)
@@ -68,6 +70,8 @@ std::int64_t lay_out(Workspace<T>& space, char* base, const RowSource& source, i
   space.squared = reinterpret_cast<double*>(take(n * 8));
   space.t = reinterpret_cast<double*>(take(n * 8));
   space.weight = reinterpret_cast<double*>(take(n * 8));
+  space.q = reinterpret_cast<double*>(take(n * 8));
+  space.precision = reinterpret_cast<double*>(take(n * 8));
   space.pending = reinterpret_cast<std::int32_t*>(take(n * 4));
   space.before = reinterpret_cast<std::int32_t*>(take(n * 4));
   space.order = reinterpret_cast<std::int32_t*>(take(n * 4));

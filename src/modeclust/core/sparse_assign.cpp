@@ -251,8 +251,8 @@ void mode_cluster(const ModePass& pass, int k, RowList list, const double* squar
       for (int m = n; m < n + 8; m++) own[m] = 0.0;
       const double* some_q = all_q ? q : nullptr;
       const double* some_precision = all_precision ? precision : nullptr;
-      const WeighedRows weighed{0, n, labels, own, t, weight};
-      if (pass.also_at >= 0.0) measure_also(pass, weighed, some_q, some_precision, sums);
+      const WeighedRows weighed{0, n, some_q, some_precision, labels, own, t, weight, nullptr};
+      if (pass.also_at >= 0.0) measure_also(pass, weighed, sums);
       for (int m = 0; m < n; m++) {
         const double scaled = own[m] * (all_precision ? precision[m] : 1.0);
         sums.inertia += (all_q ? q[m] : 1.0) * scaled;

@@ -1,6 +1,7 @@
 // Passes of `Assignment` over CSR rows.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "assignment.hpp"
 #include "ordered_merge.hpp"
@@ -25,21 +26,15 @@ void Assignment::sort_rows() {
   for (std::int64_t i = 0; i < n; i++) order_[next[labels_[i]]++] = i;
 }
 
-void Assignment::measure_rows(bool only_changed) {
+template <class IsWanted>
+void Assignment::measure_rows(IsWanted is_wanted) {
   // Each run has rows of one cluster, so that its center stays in the cache.
+  std::vector<std::int64_t> wanted;
+  std::copy_if(order_.get(), order_.get() + rows_->n_rows(), std::back_inserter(wanted), is_wanted);
   std::vector<RowList> lists;
-  const std::int64_t n = rows_->n_rows();
-  std::vector<std::int64_t> changed;
-  const std::int64_t* order = order_.get();
-  if (only_changed) {
-    for (std::int64_t m = 0; m < n; m++) {
-      if (squared_[order_[m]] < 0.0) changed.push_back(order_[m]);
-    }
-    order = changed.data();
-  }
-  const std::int64_t n_listed = only_changed ? static_cast<std::int64_t>(changed.size()) : n;
-  for (std::int64_t first = 0; first < n_listed; first += sparse_run) {
-    lists.push_back({order + first, std::min<std::int64_t>(sparse_run, n_listed - first)});
+  const std::int64_t n = static_cast<std::int64_t>(wanted.size());
+  for (std::int64_t first = 0; first < n; first += sparse_run) {
+    lists.push_back({wanted.data() + first, std::min<std::int64_t>(sparse_run, n - first)});
   }
   parallel_for(rows_->threads_for(rows_->size()), static_cast<std::int64_t>(lists.size()),
                [&](int, std::int64_t i) {
@@ -89,9 +84,12 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
   const std::int64_t D = pass.centers.n_features;
   if (!squared_) squared_ = Buffer<double>(n);
   const bool has_labels = !pass.reassign || pass.state.has_bounds;
+  const auto is_left_out = [&](std::int64_t k) {
+    return pass.cluster_factors && pass.cluster_factors[k] < 0.0;
+  };
   if (has_labels) {
     sort_rows();
-    measure_rows(false);
+    measure_rows([&](std::int64_t i) { return !is_left_out(labels_[i]); });
   } else {
     std::fill_n(squared_.get(), n, -1.0);
   }
@@ -112,7 +110,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
     total.changed = search_rows(pending, state, squared_.get(), &total.lower_sum);
     if (total.changed || !has_labels) {
       sort_rows();
-      measure_rows(true);
+      measure_rows([&](std::int64_t i) { return squared_[i] < 0.0; });
     }
   }
   if (pass.squared_out) std::copy_n(squared_.get(), n, pass.squared_out);
@@ -140,6 +138,7 @@ void Assignment::run_sparse_mode_pass(const ModePass& pass, ModeSums& total) {
   parallel_for(n_threads, K, [&](int worker, std::int64_t item) {
     const int k = clusters[item];
     std::fill_n(sums[k].totals, D, 0.0);
+    if (is_left_out(k)) return;
     kernels().mode_cluster(pass, k, {order_.get() + ends_[k], ends_[k + 1] - ends_[k]},
                            squared_.get(), memory[worker].get(), sums[k]);
   });

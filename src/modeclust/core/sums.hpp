@@ -72,9 +72,18 @@ struct Masses {
   const double* q = nullptr;  // (n,) sample weights of the rows; null means 1
 };
 
-/// Adds the squares of the weights of a tile.
-inline void add_squares(int n, const std::int32_t* labels, const double* weight, Masses masses) {
-  for (int m = 0; m < n; m++) {
+/// Some rows of a tile.
+struct TileRows {
+  const std::int32_t* places;  // null for 0, 1, 2, ...
+  int n;
+  MODECLUST_INLINE int operator[](int i) const { return places ? places[i] : i; }
+};
+
+/// Adds the squares of the weights of some rows of a tile.
+inline void add_squares(TileRows rows, const std::int32_t* labels, const double* weight,
+                        Masses masses) {
+  for (int i = 0; i < rows.n; i++) {
+    const int m = rows[i];
     const double q = masses.q ? masses.q[m] : 1.0;
     masses.mass_squared[labels[m]] += squared_weight(weight[m], q);
   }
@@ -87,7 +96,7 @@ void add_tiny_rows(const DenseTile<T>& tile, int n, const std::int32_t* labels, 
                    const double* weight, Masses masses, double* totals, std::int64_t stride) {
   static_assert(D <= 3);
   const bool has_squares = D < 3 && masses.mass_squared && !masses.q;
-  if (masses.mass_squared && !has_squares) add_squares(n, labels, weight, masses);
+  if (masses.mass_squared && !has_squares) add_squares({nullptr, n}, labels, weight, masses);
   for (int k = 0; k < n_clusters; k++) {
     if (has_squares) totals[k * stride + 2] = masses.mass_squared[k];
     totals[k * stride + 3] = masses.mass[k];
@@ -164,16 +173,16 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
   }
 }
 
-/// Adds the weighted rows of a tile to the sums of their clusters. Rows of weight 0 are not read.
+/// Adds weighted rows of a tile to the sums of their clusters. Rows of weight 0 are not read.
 template <class T>
-void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n_clusters,
+void add_tile(const DenseTile<T>& tile, TileRows rows, const std::int32_t* labels, int n_clusters,
               Workspace<T>& space, Prefetch prefetch, Masses masses, double* totals) {
   const std::int64_t stride = totals_stride(tile.n_features);
   const double* weight = space.weight;
   std::int32_t* order = space.order;
-  if (tile.n_features <= 3 && n_clusters <= n / 4) {
+  if (tile.n_features <= 3 && n_clusters <= rows.n / 4 && !rows.places) {
     const auto add = [&]<int D>() {
-      add_tiny_rows<T, D>(tile, n, labels, n_clusters, weight, masses, totals, stride);
+      add_tiny_rows<T, D>(tile, rows.n, labels, n_clusters, weight, masses, totals, stride);
     };
     switch (tile.n_features) {
       case 1: return add.template operator()<1>();
@@ -182,10 +191,11 @@ void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n
     }
   }
   double* mass = masses.mass;
-  if (masses.mass_squared) add_squares(n, labels, weight, masses);
+  if (masses.mass_squared) add_squares(rows, labels, weight, masses);
   if (tile.n_features < fewest_long_features) {
     int n_present = 0;
-    for (int m = 0; m < n; m++) {
+    for (int i = 0; i < rows.n; i++) {
+      const int m = rows[i];
       order[n_present] = m;
       n_present += weight[m] > 0.0;
     }
@@ -206,9 +216,10 @@ void add_tile(const DenseTile<T>& tile, int n, const std::int32_t* labels, int n
   }
   std::int32_t* ends = space.ends;
   for (int k = 0; k <= n_clusters; k++) ends[k] = 0;
-  for (int m = 0; m < n; m++) ends[labels[m] + 1] += weight[m] > 0.0;
+  for (int i = 0; i < rows.n; i++) ends[labels[rows[i]] + 1] += weight[rows[i]] > 0.0;
   for (int k = 1; k <= n_clusters; k++) ends[k] += ends[k - 1];
-  for (int m = 0; m < n; m++) {
+  for (int i = 0; i < rows.n; i++) {
+    const int m = rows[i];
     if (weight[m] > 0.0) order[ends[labels[m]]++] = m;
   }
   int i = 0;

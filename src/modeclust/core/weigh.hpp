@@ -9,14 +9,17 @@ namespace {
 
 using Doubles = Vec<double, 8>;
 
-/// Some consecutive rows with known distances to their own centers.
+/// Some rows with known distances to their own centers.
 struct WeighedRows {
   std::int64_t first;  // the index of the first row
   int n;
+  const double* q;             // (n,) sample weights; null means 1
+  const double* precision;     // (n,) null means 1
   const std::int32_t* labels;  // (n,)
   const double* squared;       // (n + 8,) distances; finite beyond n
   double* t;                   // (n + 8,) OUT
   double* weight;              // (n + 8,) OUT, 0 beyond n
+  const std::int32_t* places;  // (n,) the rows, counted from the first; null for 0, 1, 2, ...
 };
 
 /// Eight numbers, starting at index m; zeros beyond n.
@@ -52,8 +55,8 @@ MODECLUST_INLINE void set_reference(KernelName kernel, double t, int k, std::int
 }
 
 /// Adds the objective at the bandwidth `also_at`, and sets which clusters the kernel reaches there.
-inline void measure_also(const ModePass& pass, const WeighedRows& rows, const double* q,
-                         const double* precision, ModeSums& sums) {
+inline void measure_also(const ModePass& pass, const WeighedRows& rows, ModeSums& sums) {
+  const double *q = rows.q, *precision = rows.precision;
   Doubles objective = Doubles::zero();
   double scalar = 0.0;
   const bool compact = has_compact_support(pass.kernel);
@@ -116,9 +119,8 @@ inline double weigh_rows(const ModePass& pass, int n, const double* q, const dou
 /// Writes the weights of the rows of a tile, and adds to all sums except masses and totals.
 inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums) {
   const int n = rows.n;
-  const double* q = pass.weights.weight ? pass.weights.weight + rows.first : nullptr;
-  const double* precision = pass.weights.precision ? pass.weights.precision + rows.first : nullptr;
-  if (pass.also_at >= 0.0) measure_also(pass, rows, q, precision, sums);
+  const double *q = rows.q, *precision = rows.precision;
+  if (pass.also_at >= 0.0) measure_also(pass, rows, sums);
   const Doubles factor = Doubles::splat(pass.inverse_squared_bandwidth);
   Doubles inertia = Doubles::zero(), weight = Doubles::zero();
   for (int m = 0; m < n; m += 8) {
@@ -145,7 +147,7 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
       if (q && !(q[m] > 0.0)) continue;
       if (nearer) {
         sums.nearest_distance[k] = rows.squared[m];
-        sums.nearest[k] = pass.first_row + rows.first + m;
+        sums.nearest[k] = pass.first_row + rows.first + (rows.places ? rows.places[m] : m);
       }
       const double rise = sums.mass[k] > 0.0 ? largest_rise : 0.0;
       if (rows.t[m] < sums.reference[k] - rise) {

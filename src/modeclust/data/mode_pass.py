@@ -122,7 +122,8 @@ class ModePass:
     reassign: bool = True
     # The previous bandwidth of the path, at which the objective is measured too.
     inverse_squared_previous: float | None = None
-    # (K,) by which the inverse squared bandwidth is multiplied in each cluster; None means 1
+    # (K,) by which the inverse squared bandwidth is multiplied in each cluster; None means 1. If it
+    # is negative, and labels are kept, the rows of the cluster are left out.
     cluster_factors: npt.NDArray[np.float64] | None = None
 
     @property

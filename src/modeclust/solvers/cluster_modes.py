@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from modeclust._core import bandwidths_for_rows, center_moves
+from modeclust._core import bandwidths_for_rows, each_move
 from modeclust.data.dataset import Dataset
 from modeclust.data.distance_pass import LevelPass
 from modeclust.data.mode_pass import ModePass, ModeSums, to_unit_length
@@ -40,8 +40,10 @@ FEWEST_AVERAGED = 10.0
 SMALL_STEP, LEVEL_STEPS = 1e-2, 20
 LAST_STEP, LAST_STEPS = 1e-3, 200
 # If a mode averages less than this share of the rows that it shall average in the end, it goes back
-# one level and stays there: the density has no peak in between.
+# one level, and keeps that bandwidth: the density has no peak in between.
 LEAST_AVERAGED = 0.5
+# A factor by which a pass leaves out the rows of a cluster.
+LEFT_OUT = -1.0
 # By default, the mode of a smaller cluster is its mean.
 FEWEST_ROWS = 3
 
@@ -112,21 +114,17 @@ def follow_modes(dataset: Dataset, labelled: Labelled, done: list[State]) -> Ite
     """
     levels = Levels(dataset, labelled)
     modes = levels.resumed(done[-1]) if done else levels.start
+    reached = list(done)
     for number in range(len(done), N_LEVELS):
-        wanted = levels.wanted(number)
-        bandwidths = levels.bandwidths_for(wanted, modes)
+        bandwidths = levels.bandwidths_for(levels.wanted(number), modes)
         if number > 0:
             bandwidths = np.minimum(bandwidths, modes.bandwidths)
-        if True in modes.frozen:
-            bandwidths = np.where(modes.frozen, modes.bandwidths, bandwidths)
         found = levels.ascend(modes, bandwidths, SMALL_STEP, LEVEL_STEPS)
         modes = levels.without_failures(modes, found)
-        if number == N_LEVELS - 1:  # to the peaks, at the bandwidths that they have
-            modes = modes._replace(frozen=np.zeros_like(modes.frozen))
-            found = levels.ascend(modes, modes.bandwidths, LAST_STEP, LAST_STEPS)
-            found = found._replace(n_iter=modes.n_iter + found.n_iter)
-            modes = levels.without_failures(modes, found)
-        yield modes.state(labelled.bandwidth)
+        if number == N_LEVELS - 1:
+            modes = levels.to_peaks(modes, reached)
+        reached.append(modes.state(labelled.bandwidth))
+        yield reached[-1]
 
 
 class Levels:
@@ -147,6 +145,7 @@ class Levels:
             wanted = np.full(n_clusters, max(labelled.rows_per_mode, 1.0))
         averaged = self.start.sums.rows_averaged()
         self.last = np.minimum(wanted / labelled.count_per_weight, sizes)
+        self._fewest = LEAST_AVERAGED * self.last
         self._first = np.maximum(np.minimum(FIRST_SHARE * sizes, averaged), self.last)
         self._ratio = self.last / np.where(self._first > 0, self._first, 1.0)
 
@@ -166,44 +165,93 @@ class Levels:
         return bandwidths_for_rows(self._kernel, modes.histogram, self._unit, wanted)
 
     def ascend(self, modes: Modes, bandwidths: Doubles, small_step: float, max_steps: int) -> Modes:
-        """Return the modes after mode steps at given bandwidths, until all steps are small.
+        """Return the modes after mode steps at given bandwidths.
 
-        A step is small if it is not longer than this share of the bandwidth.
+        Each mode moves until its step is not longer than this share of its bandwidth, or until it
+        averages too few rows. Frozen modes keep their places and bandwidths.
         """
-        centers, any_frozen = modes.centers, True in modes.frozen
-        inverse = _inverse_squares(bandwidths)
-        widths = np.maximum(bandwidths, SMALLEST_BANDWIDTH)[:, None]
-        relaxation = Relaxation()
-        n_iter, settled = 0, False
-        while not settled and n_iter < max_steps:
-            pass_ = ModePass(centers, self._kernel, 1.0, False, None, inverse)
-            before, sums = centers, self._dataset.run(pass_)
-            centers = sums.moved(before)
-            if any_frozen:
-                centers[modes.frozen] = before[modes.frozen]
+        frozen = modes.frozen
+        bandwidths = np.where(frozen, modes.bandwidths, bandwidths)
+        inverse, tolerances = _inverse_squares(bandwidths), small_step * bandwidths
+        factors = np.where(frozen, LEFT_OUT, inverse)
+        centers, lengths = modes.centers.copy(), np.zeros(len(frozen))
+        moving = (~frozen).nonzero()[0]
+        relaxation, n_iter = Relaxation(), 0
+        while len(moving) > 0 and n_iter < max_steps:
+            sums = self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, factors))
+            before, moved = centers[moving], sums.moved(centers)[moving]
+            lengths[moving], small = each_move(before, moved, tolerances[moving], MOVE_ROUNDING)
             n_iter += 1
-            settled = center_moves(before / widths, centers / widths, small_step, MOVE_ROUNDING)[2]
-            if not settled:
-                centers = relaxation.next(before, centers)
-                if sums.unit_length:
-                    centers = to_unit_length(centers)
-        found = self._at(centers, bandwidths, modes.frozen)
-        residual = center_moves(before, centers)[0]
-        return found._replace(n_iter=n_iter, residual=residual, settled=settled)
+            centers[moving] = relaxation.next(before, moved)
+            if sums.unit_length:
+                centers = to_unit_length(centers)
+            few = (sums.mass**2 < self._fewest * sums.mass_squared)[moving]
+            ends = small | few
+            if True in ends:
+                centers[moving[small]] = moved[small]
+                centers[moving[few]] = before[few]
+                factors[moving[ends]] = LEFT_OUT
+                moving = moving[~ends]
+                if len(moving) > 0:
+                    relaxation.keep(~ends)
+        found = self._dataset.run(LevelPass(centers, self._kernel, inverse, self._unit))
+        longest, settled = max(lengths), len(moving) == 0
+        return Modes(
+            centers, bandwidths, frozen, found.sums, found.histogram, n_iter, longest, settled
+        )
 
     def without_failures(self, before: Modes, after: Modes) -> Modes:
         """Return the modes after a level, but those before it in clusters that failed.
 
         These average far fewer rows than they shall in the end.
         """
-        failed = after.sums.rows_averaged() < LEAST_AVERAGED * self.last
-        failed &= ~before.frozen
+        failed = self._failed(after) & ~before.frozen
         if True not in failed:
             return after
         centers = np.where(failed[:, None], before.centers, after.centers)
         bandwidths = np.where(failed, before.bandwidths, after.bandwidths)
         found = self._at(centers, bandwidths, before.frozen | failed)
         return found._replace(n_iter=after.n_iter, residual=after.residual, settled=after.settled)
+
+    def to_peaks(self, modes: Modes, reached: list[State]) -> Modes:
+        """Return the modes of the last level at peaks of the density.
+
+        A mode that averages too few rows there goes back to the last of the levels before, which
+        are `reached`, from which its peak averages enough. If there is none, it stays.
+        """
+        modes = modes._replace(frozen=np.zeros_like(modes.frozen))
+        found = self.ascend(modes, modes.bandwidths, LAST_STEP, LAST_STEPS)
+        n_iter, residual, settled = modes.n_iter + found.n_iter, found.residual, found.settled
+        while (start := self._earlier(found, reached)) is not None:
+            found = self.ascend(start, start.bandwidths, LAST_STEP, LAST_STEPS)
+            n_iter += found.n_iter
+            residual, settled = max(residual, found.residual), settled and found.settled
+        found = found._replace(
+            frozen=modes.frozen, n_iter=n_iter, residual=residual, settled=settled
+        )
+        return self.without_failures(modes, found)
+
+    def _earlier(self, modes: Modes, reached: list[State]) -> Modes | None:
+        """Return the modes that failed as the last level with a larger bandwidth left them.
+
+        The others are frozen. If there is no such level for any mode, return None.
+        """
+        failed = self._failed(modes)
+        if True not in failed:
+            return None
+        centers, bandwidths = modes.centers, modes.bandwidths
+        for state in reached:
+            assert state.cluster_bandwidths is not None
+            larger = failed & (state.cluster_bandwidths > modes.bandwidths)
+            centers = np.where(larger[:, None], state.centers, centers)
+            bandwidths = np.where(larger, state.cluster_bandwidths, bandwidths)
+        frozen = bandwidths == modes.bandwidths
+        if False not in frozen:
+            return None
+        return modes._replace(centers=centers, bandwidths=bandwidths, frozen=frozen)
+
+    def _failed(self, modes: Modes) -> Flags:
+        return modes.sums.rows_averaged() < self._fewest
 
     def _at(self, centers: Centers, bandwidths: Doubles, frozen: Flags) -> Modes:
         """Return modes at given bandwidths, with the sums of a pass there."""

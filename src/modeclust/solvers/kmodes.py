@@ -173,6 +173,13 @@ class Relaxation:
         self._previous_step: Centers | None = None
         self._factors: float | Centers = 1.0  # (K, 1)
 
+    def keep(self, kept: npt.NDArray[np.bool_]) -> None:
+        """Forget the other centers: the next steps are those of the kept ones."""
+        if self._previous_step is not None:
+            self._previous_step = self._previous_step[kept]
+        if not isinstance(self._factors, float):
+            self._factors = self._factors[kept]
+
     def next(self, centers: Centers, moved: Centers) -> Centers:
         """Return the centers after a step to `moved`, or farther in the same direction."""
         step, before = moved - centers, self._previous_step
