@@ -37,7 +37,7 @@ __all__ = [
     "show_versions",
     "suggest_clusters",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported when first used, so that the command line can answer at once.
 _MODULES = {

@@ -526,6 +526,17 @@ def test_a_file_of_an_older_version_is_read_with_defaults_for_what_it_lacks(smal
     assert load(path).get_params() == model.get_params()
 
 
+def test_an_older_file_that_lacks_results_is_refused_with_its_version(small, tmp_path):
+    _, content = small
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        state = json.loads(archive.read("model.json"))["state"]
+    del state["modes_"]
+    path = tmp_path / "model.npz"
+    path.write_bytes(rewritten(content, version="0.1.0", state=state))
+    with pytest.raises(ModelFileError, match=r"lacks modes_; modeclust 0\.1\.0 wrote it"):
+        load(path)
+
+
 def test_other_errors_of_files_stay_what_they_are(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "absent.npz")

@@ -236,7 +236,10 @@ def read_model(path: StrPath) -> Saved:
             raise ValueError(f"notes must be a dict, got {_describe(document.notes)}")
         preparation = _restored(document.notes.pop(PREPARATION, None), model)
     except ValueError as error:
-        raise unusable_model(path, in_a_line(error)) from None  # a message may contain an array
+        wrong = in_a_line(error)  # a message may contain an array
+        if document.version != __version__:
+            wrong += f"; modeclust {document.version} wrote it, and this is {__version__}"
+        raise unusable_model(path, wrong) from None
     return Saved(model, document.notes, document.version, preparation)
 
 
@@ -255,7 +258,7 @@ def _restored(saved: Any, model: Any) -> Any:
 
 def unusable_model(path: StrPath, wrong: str) -> ModelFileError:
     """Return the error for a file whose parts do not belong together."""
-    return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Save it again.")
+    return ModelFileError(f"{os.fspath(path)!r} holds no usable model: {wrong}. Fit it again.")
 
 
 def estimator_class(name: str) -> Any:
