@@ -13,12 +13,10 @@ from modeclust.solvers.mean_shift import (
     Limits,
     Modes,
     ModesAtBandwidth,
-    NoBandwidthError,
     ascend,
-    estimated_count,
-    find_bandwidth,
     find_modes,
 )
+from modeclust.solvers.mode_count import NoBandwidthError, estimated_count, find_bandwidth
 
 LIMITS = Limits(tol=1e-6, max_iter=5000, merge_radius=0.1)
 

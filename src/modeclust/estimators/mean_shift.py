@@ -48,6 +48,7 @@ from modeclust.estimators.saving import SavingMixin
 from modeclust.exceptions import _warn_user
 from modeclust.preparation.hints import warn_of_columns
 from modeclust.solvers import mean_shift as solver
+from modeclust.solvers import mode_count
 from modeclust.solvers.bandwidth import choose_bandwidth
 from modeclust.solvers.confidence import Spread
 from modeclust.solvers.kmeans import check_distinct, distinct_rows
@@ -239,7 +240,7 @@ class MeanShift(
             search.observed = partial(_observed, task, callback_args)
         try:
             found = search.modes(self.n_clusters)
-        except solver.NoBandwidthError as error:
+        except mode_count.NoBandwidthError as error:
             raise ValueError(self._no_bandwidth(error, opened)) from None
         labels = search.row_labels(found.modes)
         self._store(kernel_density, opened, found, labels)
@@ -344,7 +345,7 @@ class MeanShift(
                 "more seeds, or lower n_clusters."
             )
 
-    def _no_bandwidth(self, error: solver.NoBandwidthError, opened: OpenKernelDensity) -> str:
+    def _no_bandwidth(self, error: mode_count.NoBandwidthError, opened: OpenKernelDensity) -> str:
         (low, n_low), (high, n_high) = error.args
         return (
             f"No bandwidth gives {self.n_clusters} modes: there are {n_low} at bandwidth "
@@ -428,7 +429,7 @@ class Search:
         if n_clusters is None:
             return ModesAtBandwidth(start, self.at(start))
         estimate = self._count_estimator(n_clusters)
-        return solver.find_bandwidth(n_clusters, start, self.at, self._merge_modes_at, estimate)
+        return mode_count.find_bandwidth(n_clusters, start, self.at, self._merge_modes_at, estimate)
 
     def _count_estimator(self, n_clusters: int) -> Callable[[float], float] | None:
         """Return a function that estimates the number of modes from some of many seeds."""
@@ -440,7 +441,7 @@ class Search:
         def estimate_count(bandwidth: float) -> float:
             density = self._density.at(bandwidth)
             modes = solver.find_modes(density, solver.in_parts(few), self.limits, self.rng)
-            return solver.estimated_count(modes, self._seeds.shape[0])
+            return mode_count.estimated_count(modes, self._seeds.shape[0])
 
         return estimate_count
 
