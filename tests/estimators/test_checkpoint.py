@@ -33,6 +33,8 @@ WEIGHT = np.arange(600) % 4 / 2.0
 SCALE = 0.5 + np.arange(600) % 3
 MANY_LONG = {"n_clusters": 70, "bandwidth": 100.0, "n_bandwidths": 2, "n_init": 1}
 SAMPLED = {"bandwidth": "knn", "random_state": None}
+UNIFORM = np.random.default_rng(2).random((2_000, 16))
+AUTO = {"bandwidth": "auto", "n_init": "auto"}
 QUICK = {"bandwidth": 2.0, "n_bandwidths": 4, "n_init": 2, "random_state": 0}
 
 
@@ -71,6 +73,8 @@ FITS = {
     "long rows": (MANY_LONG, LONG, {}),
     "long float32": (MANY_LONG, LONG.astype(np.float32), {}),
     "no labels": ({"store_labels": False}, X, {}),
+    "auto": (AUTO, X, {"sample_weight": WEIGHT}),
+    "auto, modes that fail": ({**AUTO, "n_clusters": 4}, UNIFORM, {}),
     "ties": ({"bandwidth": 1.0, "path_iter": 2}, np.round(X / 4), {}),
 }
 
@@ -85,6 +89,7 @@ TELLING = {
     "adaptive, sampled",
     "callable",
     "array",
+    "auto, modes that fail",
 }
 
 
@@ -129,7 +134,7 @@ def test_a_fit_interrupted_anywhere_resumes_with_the_same_bits(name, writes, tmp
     assert_same_fit(same, whole)
     assert warned_too == warned
     assert not file.exists()
-    n_restarts = 1 if name == "array" else whole.n_init
+    n_restarts = 1 if name == "array" or whole.n_init == "auto" else whole.n_init
     # One before K-means, one after.
     assert writes.n_calls == n_restarts + 1 + len(whole.path_)
     for after in range(1, n_restarts + 2 + len(whole.path_)):

@@ -125,9 +125,14 @@ def test_a_mode_stays_where_the_density_has_no_peak_of_few_rows(rng):
     assert last.rows_averaged[0] > 20
 
 
-def test_a_mode_that_fails_in_the_end_goes_back_to_a_peak(rng):
-    # Without clusters, some last peaks average too few rows.
-    X, labels = rng.random((4_000, 16)), np.repeat(np.arange(4), 1_000)
+@pytest.fixture
+def without_clusters(rng):
+    """Rows and labels of which some last peaks average too few rows."""
+    return rng.random((4_000, 16)), np.repeat(np.arange(4), 1_000)
+
+
+def test_a_mode_that_fails_in_the_end_goes_back_to_a_peak(without_clusters):
+    X, labels = without_clusters
     *levels, last = levels_of(X, labels)
     larger = last.cluster_bandwidths > levels[-1].cluster_bandwidths
     assert larger.any()
@@ -146,10 +151,13 @@ def test_a_mode_leaves_the_middle_of_a_ring(rng):
 
 
 @pytest.mark.parametrize("n_done", [1, 5, N_LEVELS - 1])
-def test_levels_go_on_from_where_they_were(skewed, n_done):
-    X, labels = skewed
+@pytest.mark.parametrize("data", ["skewed", "without_clusters"])
+def test_levels_go_on_from_where_they_were(request, data, n_done):
+    X, labels = request.getfixturevalue(data)
     whole = levels_of(X, labels)
-    rest = levels_of(X, labels, done=whole[:n_done])
+    # A checkpoint has the centers of the last state only.
+    kept = [state._replace(centers=np.empty((0, 0))) for state in whole[: n_done - 1]]
+    rest = levels_of(X, labels, done=[*kept, whole[n_done - 1]])
     assert len(rest) == N_LEVELS - n_done
     for one, other in zip(rest, whole[n_done:], strict=True):
         assert_array_equal(one.centers, other.centers)

@@ -39,8 +39,8 @@ FEWEST_AVERAGED = 10.0
 # this many steps; the last level has limits of its own.
 SMALL_STEP, LEVEL_STEPS = 1e-2, 20
 LAST_STEP, LAST_STEPS = 1e-3, 200
-# If a mode averages less than this share of the rows that it shall average in the end, it goes back
-# one level, and keeps that bandwidth: the density has no peak in between.
+# A mode that averages less than this share of the rows that it shall average in the end goes back to
+# a larger bandwidth: the density has no peak of so few rows.
 LEAST_AVERAGED = 0.5
 # A factor by which a pass leaves out the rows of a cluster.
 LEFT_OUT = -1.0
@@ -63,7 +63,7 @@ class Modes(NamedTuple):
 
     centers: Centers
     bandwidths: Doubles  # (K,)
-    frozen: Flags  # (K,) clusters whose modes stay where they are
+    frozen: Flags  # (K,) clusters whose modes stay where they are until the last level
     sums: ModeSums  # of a pass at these modes and bandwidths
     histogram: Doubles  # of the distances of the rows to these modes
     n_iter: int = 0
@@ -114,7 +114,7 @@ def follow_modes(dataset: Dataset, labelled: Labelled, done: list[State]) -> Ite
     """
     levels = Levels(dataset, labelled)
     modes = levels.resumed(done[-1]) if done else levels.start
-    reached = list(done)
+    tried = [_own_bandwidths(state) for state in done]
     for number in range(len(done), N_LEVELS):
         bandwidths = levels.bandwidths_for(levels.wanted(number), modes)
         if number > 0:
@@ -122,9 +122,9 @@ def follow_modes(dataset: Dataset, labelled: Labelled, done: list[State]) -> Ite
         found = levels.ascend(modes, bandwidths, SMALL_STEP, LEVEL_STEPS)
         modes = levels.without_failures(modes, found)
         if number == N_LEVELS - 1:
-            modes = levels.to_peaks(modes, reached)
-        reached.append(modes.state(labelled.bandwidth))
-        yield reached[-1]
+            modes = levels.to_peaks(modes, tried)
+        tried.append(modes.bandwidths)
+        yield modes.state(labelled.bandwidth)
 
 
 class Levels:
@@ -151,10 +151,8 @@ class Levels:
 
     def resumed(self, state: State) -> Modes:
         """Return the modes that an interrupted fit has reached."""
-        bandwidths, frozen = state.cluster_bandwidths, state.frozen
-        assert bandwidths is not None
-        assert frozen is not None
-        return self._at(state.centers, bandwidths, frozen)
+        assert state.frozen is not None
+        return self._at(state.centers, _own_bandwidths(state), state.frozen)
 
     def wanted(self, number: int) -> Doubles:
         """Return how many rows the modes shall average at a level, 0 for clusters without rows."""
@@ -184,7 +182,7 @@ class Levels:
             n_iter += 1
             centers[moving] = relaxation.next(before, moved)
             if sums.unit_length:
-                centers = to_unit_length(centers)
+                centers[moving] = to_unit_length(centers[moving])
             few = (sums.mass**2 < self._fewest * sums.mass_squared)[moving]
             ends = small | few
             if True in ends:
@@ -213,16 +211,17 @@ class Levels:
         found = self._at(centers, bandwidths, before.frozen | failed)
         return found._replace(n_iter=after.n_iter, residual=after.residual, settled=after.settled)
 
-    def to_peaks(self, modes: Modes, reached: list[State]) -> Modes:
+    def to_peaks(self, modes: Modes, tried: list[Doubles]) -> Modes:
         """Return the modes of the last level at peaks of the density.
 
-        A mode that averages too few rows there goes back to the last of the levels before, which
-        are `reached`, from which its peak averages enough. If there is none, it stays.
+        A mode that averages too few rows there starts again with the bandwidth of an earlier level,
+        the last at which its peak averages enough; `tried` has these bandwidths. If there is none,
+        the mode stays where it is.
         """
         modes = modes._replace(frozen=np.zeros_like(modes.frozen))
         found = self.ascend(modes, modes.bandwidths, LAST_STEP, LAST_STEPS)
         n_iter, residual, settled = modes.n_iter + found.n_iter, found.residual, found.settled
-        while (start := self._earlier(found, reached)) is not None:
+        while (start := self._wider(modes, found, tried)) is not None:
             found = self.ascend(start, start.bandwidths, LAST_STEP, LAST_STEPS)
             n_iter += found.n_iter
             residual, settled = max(residual, found.residual), settled and found.settled
@@ -231,24 +230,22 @@ class Levels:
         )
         return self.without_failures(modes, found)
 
-    def _earlier(self, modes: Modes, reached: list[State]) -> Modes | None:
-        """Return the modes that failed as the last level with a larger bandwidth left them.
+    def _wider(self, modes: Modes, found: Modes, tried: list[Doubles]) -> Modes | None:
+        """Return what was found, but modes that failed as they were before, at a larger bandwidth.
 
-        The others are frozen. If there is no such level for any mode, return None.
+        The others are frozen. If no larger bandwidth was tried, return None.
         """
-        failed = self._failed(modes)
+        failed = self._failed(found)
         if True not in failed:
             return None
-        centers, bandwidths = modes.centers, modes.bandwidths
-        for state in reached:
-            assert state.cluster_bandwidths is not None
-            larger = failed & (state.cluster_bandwidths > modes.bandwidths)
-            centers = np.where(larger[:, None], state.centers, centers)
-            bandwidths = np.where(larger, state.cluster_bandwidths, bandwidths)
-        frozen = bandwidths == modes.bandwidths
+        bandwidths = found.bandwidths
+        for earlier in tried:
+            bandwidths = np.where(failed & (earlier > found.bandwidths), earlier, bandwidths)
+        frozen = bandwidths == found.bandwidths
         if False not in frozen:
             return None
-        return modes._replace(centers=centers, bandwidths=bandwidths, frozen=frozen)
+        centers = np.where(frozen[:, None], found.centers, modes.centers)
+        return found._replace(centers=centers, bandwidths=bandwidths, frozen=frozen)
 
     def _failed(self, modes: Modes) -> Flags:
         return modes.sums.rows_averaged() < self._fewest
@@ -258,6 +255,12 @@ class Levels:
         pass_ = LevelPass(centers, self._kernel, _inverse_squares(bandwidths), self._unit)
         found = self._dataset.run(pass_)
         return Modes(centers, bandwidths, frozen, found.sums, found.histogram)
+
+
+def _own_bandwidths(state: State) -> Doubles:
+    """Return the bandwidth of each cluster at a level."""
+    assert state.cluster_bandwidths is not None
+    return state.cluster_bandwidths
 
 
 def _inverse_squares(bandwidths: Doubles) -> Doubles:
