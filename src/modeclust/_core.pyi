@@ -137,7 +137,9 @@ class Rows:
     def row_weights(self) -> Doubles:
         """Return the weight of each row in a K-means step: q / s^2."""
 
-    def set_precision(self, precision: Doubles | None) -> None: ...
+    def set_precision(self, precision: Doubles | None) -> None:
+        """Set 1 / s^2 of each row."""
+
     def mode_pass(
         self,
         centers: Doubles,
@@ -167,8 +169,9 @@ class Rows:
         """Return the fields of `ModeSums` after `kernel`.
 
         `also_at` is 1 / bandwidth^2 of the previous bandwidth; -1 if there is none.
-        `cluster_factors` (K,) multiply 1 / bandwidth^2 in each cluster. `squared` (N,) gets the
-        squared distances of the rows to their own centers.
+        `cluster_factors` (K,) multiply 1 / bandwidth^2 in each cluster. If one is negative, the
+        rows of the cluster are left out; labels must be kept then, without `squared`. `squared`
+        (N,) gets the squared distances of the rows to their own centers.
         """
 
     def mean_pass(

@@ -61,6 +61,11 @@ def test_options_of_laplacian():
     assert make_model(options).get_params() == expected.get_params()
 
 
+def test_k_means_compares_no_clusters(here):
+    found = json.loads(invoke("fit", "moons", "-k", "2", "--bandwidth", "inf", "--json").stdout)
+    assert found["redundant"] is None
+
+
 def test_a_fit_is_that_of_python(here):
     found = json.loads(invoke("fit", "moons", "-k", "2", *LAPLACIAN, "--json").stdout)
     X = load_dataset("moons").X

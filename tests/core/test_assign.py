@@ -418,6 +418,12 @@ def test_clusters_can_be_left_out(rng, form, n_features, kernel, weighted):
     np.testing.assert_array_equal(_core.means(none[3], none[1], centers), centers)
 
 
+def test_factors_are_numbers(rng):
+    rows = _core.Rows(rng.normal(size=(4, 2)))
+    with pytest.raises(ValueError, match="must be numbers"):
+        rows.mode_pass(np.zeros((2, 2)), 0, 1.0, cluster_factors=np.array([1.0, np.nan]))
+
+
 def test_rows_are_left_out_only_if_labels_are_kept(rng):
     rows = _core.Rows(rng.normal(size=(4, 2)))
     centers, factors = np.zeros((2, 2)), np.array([1.0, -1.0])

@@ -169,7 +169,7 @@ def test_another_number_of_clusters_starts_again(rng):
 
 
 @pytest.mark.parametrize("n_features", [2, 40])
-@pytest.mark.parametrize("n_clusters", [1, 2, 4, 9])
+@pytest.mark.parametrize("n_clusters", [1, 2, 4, 9, 64])
 def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
     X = rng.normal(size=(2500, n_features))
     centers, after = X[:n_clusters].copy(), None
@@ -178,7 +178,8 @@ def test_passes_of_all_kinds_in_any_order(rng, n_features, n_clusters):
         for kind in rng.integers(0, 3, size=40):
             centers = centers + rng.choice([0.0, 1e-3, 0.05]) * rng.normal(size=centers.shape)
             if kind == 0:
-                rows.run(ModePass(centers, 0, 0.1, reassign=False))
+                more = [centers, centers[:1]] if rng.random() < 0.5 else [centers]
+                rows.run(ModePass(np.concatenate(more), 0, 0.1, reassign=False))
                 continue
             rows.run(ModePass(centers, 0, 0.1) if kind == 1 else MeanPass(centers, after))
             after = centers

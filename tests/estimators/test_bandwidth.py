@@ -52,6 +52,16 @@ def test_the_median_of_equal_weights_is_numpys(weights):
     assert average(np.array([4.0, 1.0, 2.0, 8.0]), np.array(weights), "median") == 3
 
 
+def test_the_weighted_median_is_numpys_of_repeated_values(rng):
+    assert average(np.array([3.0, 1.0, 2.0]), np.ones(3), "median") == 2
+    assert average(np.array([4.0, 1.0]), np.ones(2), "median") == 2.5
+    assert average(np.array([4.0, 1.0]), np.array([0.3, 0.2]), "median") == 4
+    for n in range(1, 9):
+        values, weights = rng.normal(size=n), rng.integers(1, 4, size=n)
+        expected = np.median(np.repeat(values, weights))
+        assert average(values, weights.astype(float), "median") == expected
+
+
 def test_outliers_hardly_change_the_median(rng):
     X = rng.normal(size=(1000, 2))
     outliers = rng.uniform(-1, 1, size=(20, 2)) * 1000

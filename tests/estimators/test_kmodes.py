@@ -215,6 +215,11 @@ def test_no_convergence_is_a_warning_that_names_bandwidth_and_residual(blobs):
         KModes(3, bandwidth=0.5, max_iter=2, n_bandwidths=2, random_state=0).fit(blobs[0])
 
 
+def test_modes_of_given_labels_that_do_not_converge_are_named_in_a_warning(blobs):
+    with pytest.warns(ConvergenceWarning, match=r"bandwidth 0\.5 within 1 iter.* tol=0\.0001"):
+        KModes(3, bandwidth=0.5, reassign=False, max_iter=1, random_state=0).fit(blobs[0])
+
+
 def test_an_emptied_cluster_is_named_in_a_warning():
     # Two centers that end on one mode: the points of the second go to the first.
     X = np.array([[0.0], [0.1], [0.2], [10.0]])

@@ -3,7 +3,7 @@ import pytest
 from reference import COMPACT, PROFILES
 
 from modeclust.plotting import density
-from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
+from modeclust.plotting.density import ClusterDensity, histogram_edges, histogram_limits
 
 
 def plain_density(kde, points, labels, n_clusters, bandwidth):
@@ -21,14 +21,14 @@ def rows_and_labels(rng):
 
 
 def test_two_rows_by_hand():
-    kde = KernelDensity.of([[0.0], [2.0]], "gaussian", weight=[3.0, 1.0])
+    kde = ClusterDensity.of([[0.0], [2.0]], "gaussian", weight=[3.0, 1.0])
     values = kde.evaluate(np.array([[0.0], [2.0]]), [0, 1], 2, bandwidth=2.0)
     near = np.exp(-0.5)
     np.testing.assert_allclose(values, [[0.75, 0.75 * near], [0.25 * near, 0.25]])
 
 
 def test_two_clusters_with_their_own_bandwidths_by_hand():
-    kde = KernelDensity.of([[0.0], [2.0]], "gaussian", weight=[3.0, 1.0])
+    kde = ClusterDensity.of([[0.0], [2.0]], "gaussian", weight=[3.0, 1.0])
     values = kde.evaluate(np.array([[0.0], [2.0]]), [0, 1], 2, bandwidth=np.array([2.0, 1.0]))
     expected = [[0.75, 0.75 * np.exp(-0.5)], [0.25 * np.exp(-2), 0.25]]
     np.testing.assert_allclose(values, expected)
@@ -38,10 +38,10 @@ def test_two_clusters_with_their_own_bandwidths_by_hand():
 def test_each_cluster_can_have_its_own_bandwidth(rows_and_labels, kernel, monkeypatch):
     monkeypatch.setattr(density, "GRID_SIZE", 11)
     X, labels, weight, scale = rows_and_labels
-    kde = KernelDensity.of(X, kernel, weight, scale)
+    kde = ClusterDensity.of(X, kernel, weight, scale)
     own = np.array([0.8, 0.3])
     _, values = kde.on_plane(labels, np.zeros((2, 2)), own)
-    on_line = KernelDensity.of(X[:, :1], kernel, weight, scale)
+    on_line = ClusterDensity.of(X[:, :1], kernel, weight, scale)
     x = np.linspace(-3, 3, 50)
     curves = on_line.with_area_of_weights(x, labels, 2, own)
     for k, bandwidth in enumerate(own):
@@ -55,7 +55,7 @@ def test_each_cluster_can_have_its_own_bandwidth(rows_and_labels, kernel, monkey
 @pytest.mark.parametrize("weighted", [False, True])
 def test_densities_equal_plain_numpy(rows_and_labels, rng, kernel, weighted):
     X, labels, weight, scale = rows_and_labels
-    kde = KernelDensity.of(X, kernel, *((weight, scale) if weighted else ()))
+    kde = ClusterDensity.of(X, kernel, *((weight, scale) if weighted else ()))
     points = rng.normal(size=(30, 2))
     found = kde.evaluate(points, labels, 3, 0.8)
     np.testing.assert_allclose(found, plain_density(kde, points, labels, 3, 0.8), atol=1e-15)
@@ -65,7 +65,7 @@ def test_densities_equal_plain_numpy(rows_and_labels, rng, kernel, weighted):
 def test_many_rows_are_sampled_and_keep_their_weight(rng, monkeypatch):
     X = rng.normal(size=(4000, 1))
     labels = np.repeat([0, 1], [3900, 100])
-    kde = KernelDensity.of(X, "gaussian", weight=rng.uniform(0.5, 1.5, 4000))
+    kde = ClusterDensity.of(X, "gaussian", weight=rng.uniform(0.5, 1.5, 4000))
     points = np.linspace(-2, 2, 9)[:, None]
     exact = kde.evaluate(points, labels, 2, 0.5)
     monkeypatch.setattr(density, "MAX_ROWS", 1000)
@@ -80,7 +80,7 @@ def test_the_grid_covers_rows_and_centers(rows_and_labels, kernel, monkeypatch):
     monkeypatch.setattr(density, "GRID_SIZE", 11)
     monkeypatch.setattr(density, "BLOCK_ROWS", 7)
     X, labels, weight, scale = rows_and_labels
-    kde = KernelDensity.of(X, kernel, weight, scale)
+    kde = ClusterDensity.of(X, kernel, weight, scale)
     centers = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, -9.0]])
     (x, y), values = kde.on_plane(labels, centers, 0.8)
     assert x[0] < X[:, 0].min()
@@ -95,7 +95,7 @@ def test_the_grid_covers_rows_and_centers(rows_and_labels, kernel, monkeypatch):
 @pytest.mark.parametrize("kernel", ["gaussian", *COMPACT])
 def test_the_area_of_a_density_is_the_weight_of_its_cluster(rows_and_labels, kernel):
     X, labels, weight, scale = rows_and_labels
-    kde = KernelDensity.of(X[:, :1], kernel, weight, scale)
+    kde = ClusterDensity.of(X[:, :1], kernel, weight, scale)
     centers = np.array([[-20.0], [20.0], [0.0]])
     (x,), values = kde.on_line(labels, centers, 0.8)
     assert np.isin(centers, x).all()
@@ -104,7 +104,7 @@ def test_the_area_of_a_density_is_the_weight_of_its_cluster(rows_and_labels, ker
 
 
 def test_the_area_of_a_cauchy_kernel_is_nearly_its_weight():
-    kde = KernelDensity.of([[0.0]], "cauchy", weight=[2.0])
+    kde = ClusterDensity.of([[0.0]], "cauchy", weight=[2.0])
     (x,), values = kde.on_line([0], np.array([[[-1000.0]], [[1000.0]]]), 1.0)
     np.testing.assert_allclose(np.trapezoid(values[0], x), 2.0, rtol=0.02)
 

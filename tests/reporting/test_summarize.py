@@ -49,7 +49,7 @@ def test_a_case_by_hand():
         "changes": [],
     }
     assert summary["map"]["rows"] == [0, 1, 2, 3, 4]
-    assert summary["redundant"]["pairs"] == []
+    assert summary["redundant"] is None
 
 
 def test_labels_along_the_path_follow_from_their_changes(blobs):
@@ -112,6 +112,12 @@ def test_redundant_pairs_are_those_of_the_model(blobs):
     assert wide["is_too_wide"]
     assert wide["pairs"] == []
     assert "too wide to tell" in wide["sentence"]
+
+
+@pytest.mark.parametrize("options", [{"bandwidth": np.inf}, {"reassign": False}])
+def test_at_an_infinite_bandwidth_no_clusters_are_compared(blobs, options):
+    X, _, _ = blobs
+    assert summarize(KModes(3, random_state=0, **options).fit(X), X)["redundant"] is None
 
 
 def test_bandwidths_are_omitted_if_there_are_too_many_numbers(blobs, monkeypatch):

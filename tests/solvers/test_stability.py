@@ -12,7 +12,7 @@ from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import check_rows, check_weights
 from modeclust.solvers import stability
 from modeclust.solvers.kmodes import assign
-from modeclust.solvers.stability import compare, overlap_table, row_spacing, weighted_median
+from modeclust.solvers.stability import compare, overlap_table, row_spacing
 
 rng = np.random.RandomState(0)
 ROWS = np.round(rng.normal(size=(900, 3)), 1)  # some are equal
@@ -59,16 +59,6 @@ def test_the_table_counts_pairs_of_labels(chunked):
         )
     table = overlap_table(labels, others, counts, (3, 4))
     np.testing.assert_array_equal(table, np.hstack([expected, np.zeros((3, 1))]))
-
-
-def test_medians_by_hand():
-    assert weighted_median(np.array([3.0, 1.0, 2.0]), np.ones(3)) == 2
-    assert weighted_median(np.array([4.0, 1.0]), np.ones(2)) == 2.5
-    assert weighted_median(np.array([4.0, 1.0]), np.array([0.3, 0.2])) == 4
-    for n in range(1, 9):
-        values, weights = rng.normal(size=n), rng.randint(1, 4, size=n)
-        expected = np.median(np.repeat(values, weights))
-        assert weighted_median(values, weights.astype(float)) == expected
 
 
 def test_spacing_by_hand():

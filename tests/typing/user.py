@@ -37,6 +37,7 @@ def cluster(X: Doubles, weights: Doubles) -> Floats:
     bandwidth = estimate_bandwidth(X)
     assert_type(bandwidth, float)
     assert_type(estimate_bandwidth(X, "scott", local=True), Doubles)
+    assert_type(estimate_bandwidth(X, metric="cosine"), float)
     model = KModes(3, bandwidth=bandwidth / 2, random_state=np.random.RandomState(0))
     assert_type(model.fit(X, sample_weight=weights), KModes)
     assert_type(model.bandwidth_, float)

@@ -314,7 +314,7 @@ def describe_suggestion(suggestion: ClusterSuggestion | None) -> dict[str, Any] 
 
 def find_redundant(model: Model) -> Redundant | None:
     """Return the redundant pairs of clusters; None if the model does not compare clusters."""
-    if not hasattr(model, "dip_significance_"):
+    if not hasattr(model, "dip_significance_") or np.isinf(model.bandwidth_):
         return None
     return redundant_pairs(model.dip_significance_, SIGNIFICANT)
 

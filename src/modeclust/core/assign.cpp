@@ -95,18 +95,18 @@ int list_present(const ModePass& pass, std::int64_t first, int n, const Workspac
 template <class T>
 void add_present(const ModePass& pass, const DenseTile<T>& tile, std::int64_t first, int n_present,
                  Workspace<T>& space, ModeSums& sums) {
-  const std::int32_t *labels = pass.state.labels + first, *places = space.pending;
-  own_distances(tile, {places, n_present, labels}, pass.centers, space.squared);
-  for (int p = 0; p < n_present; p++) space.squared[p] = space.squared[places[p]];
+  const std::int32_t *labels = pass.state.labels + first, *indices = space.pending;
+  own_distances(tile, {indices, n_present, labels}, pass.centers, space.squared);
+  for (int p = 0; p < n_present; p++) space.squared[p] = space.squared[indices[p]];
   for (int p = n_present; p < n_present + 8; p++) space.squared[p] = 0.0;
   const double* q = pass.weights.weight;
   const double* precision = pass.weights.precision ? space.precision : nullptr;
   weigh(pass,
         {first, n_present, q ? space.q : nullptr, precision, space.before, space.squared, space.t,
-         space.weight, places},
+         space.weight, indices},
         sums);
-  for (int p = n_present - 1; p >= 0; p--) space.weight[places[p]] = space.weight[p];
-  add_tile(tile, {places, n_present}, labels, pass.centers.n_clusters, space, Prefetch(nullptr, 0),
+  for (int p = n_present - 1; p >= 0; p--) space.weight[indices[p]] = space.weight[p];
+  add_tile(tile, {indices, n_present}, labels, pass.centers.n_clusters, space, Prefetch(nullptr, 0),
            {sums.mass, sums.mass_squared, q ? q + first : nullptr}, sums.totals);
 }
 

@@ -66,7 +66,7 @@ struct ModeSums {
   double* mass;                // (K,) sum of weights
   double* mass_squared;        // (K,) sum of weight^2 / q: a row of weight 2 counts as two rows
   double* totals;              // (K, totals_stride) sum of weight x
-  std::int64_t* counts;        // (K,) rows with this label, whatever their weight
+  std::int64_t* counts;        // (K,) rows with this label that are not left out
   std::int64_t* nearest;       // (K,) the row nearest to the center; -1 without rows
   double* nearest_distance;    // (K,) its squared distance
   std::uint8_t* also_reached;  // (K,) whether the kernel reaches a row at `also_at`

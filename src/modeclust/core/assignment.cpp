@@ -311,6 +311,11 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   if (cluster_factors && (cluster_factors->shape(0) != K || also_at >= 0.0)) {
     throw nb::value_error("cluster_factors must have one number for each center, without also_at.");
   }
+  const bool has_factors = cluster_factors.has_value();
+  if (has_factors && !std::none_of(cluster_factors->data(), cluster_factors->data() + K,
+                                   [](double f) { return std::isnan(f); })) {
+    throw nb::value_error("cluster_factors must be numbers.");
+  }
   const bool leaves_out =
       cluster_factors && std::any_of(cluster_factors->data(), cluster_factors->data() + K,
                                      [](double f) { return f < 0.0; });
@@ -360,6 +365,8 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
     if (reassign) {
       pass.state = begin(centers, false);
     } else {
+      // Bounds hold for as many centers as there were.
+      if (static_cast<int>(K) != layout_.n_clusters()) has_bounds_ = has_upper_ = false;
       layout_.set_centers(centers.data(), static_cast<int>(K), rows_->source, rows_->n_threads, {});
       layout_.lay_out();
       pass.state = state();

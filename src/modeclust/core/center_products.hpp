@@ -11,14 +11,14 @@ MODECLUST_INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
 /// Dot products of n rows with panels of centers. The lanes are centers.
 template <class T, int n_panels>
-void panel_products(const DenseTile<T>& tile, const std::int32_t* places, int n, const T* panels,
+void panel_products(const DenseTile<T>& tile, const std::int32_t* indices, int n, const T* panels,
                     std::int64_t panel_size, T* scores, int n_slots) {
   for (int m = 0; m < n; m += product_rows) {
     const T* x[product_rows];
     T* out[product_rows];
     for (int r = 0; r < product_rows; r++) {
       const int i = smaller(m + r, n - 1);
-      x[r] = tile.row(places[i]);
+      x[r] = tile.row(indices[i]);
       out[r] = scores + static_cast<std::int64_t>(i) * n_slots;
     }
     const int D = tile.n_features;
@@ -85,7 +85,7 @@ MODECLUST_INLINE void products_along(const T* const* x, const T* c, int stride, 
 
 /// The same for a subset of the pending rows (null for all n) and for centers in consecutive slots.
 template <class T, bool has_tail>
-void products_for(const DenseTile<T>& tile, const std::int32_t* places, const std::int32_t* subset,
+void products_for(const DenseTile<T>& tile, const std::int32_t* indices, const std::int32_t* subset,
                   int n, const T* c, int stride, int n_centers, T* scores, int n_slots) {
   for (int m = 0; m < n; m += 4) {
     const T* x[4];
@@ -93,7 +93,7 @@ void products_for(const DenseTile<T>& tile, const std::int32_t* places, const st
     for (int r = 0; r < 4; r++) {
       const int i = smaller(m + r, n - 1);
       const int s = subset ? subset[i] : i;
-      x[r] = tile.row(places[s]);
+      x[r] = tile.row(indices[s]);
       out[r] = scores + static_cast<std::int64_t>(s) * n_slots;
     }
     int k = 0;
@@ -121,12 +121,12 @@ void products_for(const DenseTile<T>& tile, const std::int32_t* places, const st
 }
 
 template <class T>
-void products_of(const DenseTile<T>& tile, const std::int32_t* places, const std::int32_t* subset,
+void products_of(const DenseTile<T>& tile, const std::int32_t* indices, const std::int32_t* subset,
                  int n, const T* c, int stride, int n_centers, T* scores, int n_slots) {
   if (tile.n_features % (along_bytes / static_cast<int>(sizeof(T)))) {
-    products_for<T, true>(tile, places, subset, n, c, stride, n_centers, scores, n_slots);
+    products_for<T, true>(tile, indices, subset, n, c, stride, n_centers, scores, n_slots);
   } else {
-    products_for<T, false>(tile, places, subset, n, c, stride, n_centers, scores, n_slots);
+    products_for<T, false>(tile, indices, subset, n, c, stride, n_centers, scores, n_slots);
   }
 }
 

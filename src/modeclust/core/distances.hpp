@@ -85,23 +85,23 @@ MODECLUST_INLINE void four_squared_distances(const T* const* x, const M* const* 
 
 /// The rows of a tile whose distances are computed, and their labels.
 struct OwnRows {
-  const std::int32_t* places;  // indices in the tile; null for 0, 1, 2, ...
+  const std::int32_t* indices;  // indices in the tile; null for 0, 1, 2, ...
   int n;
   const std::int32_t* labels;  // by index in the tile
 };
 
 template <class T, class M>
-MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>& tile, int place,
+MODECLUST_INLINE void store_distance(const Centers& centers, const DenseTile<T>& tile, int index,
                                      int label, M squared, double* out) {
   double value = static_cast<double>(squared);
   if constexpr (sizeof(M) == 4) {
     if (!(value >= smallest_square && value <= largest_square)) [[unlikely]] {
       value = exact_squared_distance(
-          tile.row(place), centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
+          tile.row(index), centers.exact + static_cast<std::int64_t>(label) * centers.n_features,
           centers.n_features);
     }
   }
-  out[place] = value;
+  out[index] = value;
 }
 
 template <class T, class M, int L, int whole, bool has_tail>
@@ -111,19 +111,19 @@ void own_distances_by_vectors(const DenseTile<T>& tile, const OwnRows& rows, con
   for (int m = 0; m < rows.n; m += 4) {
     const T* x[4];
     const M* c[4];
-    int places[4];
+    int indices[4];
     M squared[4];
     const int n = rows.n - m < 4 ? rows.n - m : 4;
     for (int r = 0; r < 4; r++) {
       const int i = m + (r < n ? r : n - 1);
-      places[r] = rows.places ? rows.places[i] : i;
-      x[r] = tile.row(places[r]);
-      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[places[r]]]) *
+      indices[r] = rows.indices ? rows.indices[i] : i;
+      x[r] = tile.row(indices[r]);
+      c[r] = c0 + static_cast<std::int64_t>(centers.slot_of[rows.labels[indices[r]]]) *
                       centers.row_stride;
     }
     four_squared_distances<T, M, L, whole, has_tail>(x, c, tile.n_features, tile.stride, squared);
     for (int r = 0; r < n; r++) {
-      store_distance(centers, tile, places[r], rows.labels[places[r]], squared[r], out);
+      store_distance(centers, tile, indices[r], rows.labels[indices[r]], squared[r], out);
     }
   }
 }
@@ -142,11 +142,11 @@ void own_distances_of_tiny_rows(const DenseTile<T>& tile, const OwnRows& rows,
                                 const Centers& centers, double* out) {
   const double* c0 = static_cast<const double*>(centers.rows);
   for (int m = 0; m < rows.n; m++) {
-    const int place = rows.places ? rows.places[m] : m;
-    const int label = rows.labels[place];
-    const T* x = tile.row(place);
+    const int index = rows.indices ? rows.indices[m] : m;
+    const int label = rows.labels[index];
+    const T* x = tile.row(index);
     const double* c = c0 + static_cast<std::int64_t>(centers.slot_of[label]) * centers.row_stride;
-    out[place] = tiny_squared_distance<T, D>(x, c);
+    out[index] = tiny_squared_distance<T, D>(x, c);
   }
 }
 

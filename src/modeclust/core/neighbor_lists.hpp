@@ -43,8 +43,8 @@ struct NeighborList {
   }
 
  private:
-  MODECLUST_INLINE bool is_farther(int place, double distance, std::int64_t row) const {
-    return squared[place] > distance || (squared[place] == distance && rows[place] > row);
+  MODECLUST_INLINE bool is_farther(int index, double distance, std::int64_t row) const {
+    return squared[index] > distance || (squared[index] == distance && rows[index] > row);
   }
 };
 

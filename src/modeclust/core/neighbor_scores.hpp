@@ -213,8 +213,8 @@ struct TileOrder {
     while (step < 1 || common(step, n_tiles) != 1) step++;
   }
   RowRange tile(std::int64_t number) const {
-    const std::int64_t place = (first + number * step) % n_tiles;
-    const std::int64_t begin = among.first + place * size;
+    const std::int64_t index = (first + number * step) % n_tiles;
+    const std::int64_t begin = among.first + index * size;
     return {begin, begin + size < among.last ? begin + size : among.last};
   }
 };

@@ -1,8 +1,8 @@
 // Squared distances of rows to centers, by differences, in doubles.
 #pragma once
 
+#include "leaf_weights.hpp"
 #include "tiles.hpp"
-#include "weighing.hpp"
 
 namespace modeclust {
 namespace {

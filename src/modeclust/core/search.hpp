@@ -111,7 +111,7 @@ struct Search {
         own_error(own_distance_error<T>(c.n_features)),
         rounding(4.0 * (c.n_features + 8.0) * (sizeof(T) == 4 ? 0x1p-24 : 0x1p-53)) {}
 
-  std::int32_t& label(int place) const { return state.labels[first + place]; }
+  std::int32_t& label(int index) const { return state.labels[first + index]; }
   const double* exact(int k) const {
     return centers.exact + static_cast<std::int64_t>(k) * centers.n_features;
   }
@@ -146,14 +146,14 @@ struct Ranked {
 /// more than the margin; otherwise differences decide. `squared` has the squared own distances, by
 /// index in the tile. Returns the margin of the scores, or infinity if they are not reliable.
 template <class T>
-double settle_row(Search<T>& search, const DenseTile<T>& tile, int place, Ranked<T> ranked,
+double settle_row(Search<T>& search, const DenseTile<T>& tile, int index, Ranked<T> ranked,
                   const T* scores, double* squared) {
   const Centers& centers = search.centers;
   const bool is_short = centers.n_features <= longest_short_row;
   // Between these lengths, no product in T overflows or loses digits.
   constexpr double smallest = sizeof(T) == 4 ? 1e-15 : 1e-140;
   constexpr double greatest = sizeof(T) == 4 ? 1e18 : 1e150;
-  const double nearest = squared[place];
+  const double nearest = squared[index];
   const double distance = __builtin_sqrt(nearest);
   const double length = distance + (is_short ? centers.largest_shifted_norm : centers.largest_norm);
   const bool reliable = smallest < length && length < greatest;
@@ -164,17 +164,17 @@ double settle_row(Search<T>& search, const DenseTile<T>& tile, int place, Ranked
   double bound = nearest + (second - best) - margin;
   if (!(second > best + margin) || !reliable) {
     const T* among = reliable ? scores : nullptr;
-    const int k = nearest_by_differences(search, tile.row(place), among, best + margin);
-    if (k != search.label(place)) {
-      search.label(place) = k;
-      own_distances(tile, {&place, 1, search.state.labels + search.first}, centers, squared);
+    const int k = nearest_by_differences(search, tile.row(index), among, best + margin);
+    if (k != search.label(index)) {
+      search.label(index) = k;
+      own_distances(tile, {&index, 1, search.state.labels + search.first}, centers, squared);
     }
-    bound = squared[place] * (1.0 - 2.0 * search.own_error - 2.0 * tie);
+    bound = squared[index] * (1.0 - 2.0 * search.own_error - 2.0 * tie);
   }
   const double lower = __builtin_sqrt(bound > 0.0 ? bound : 0.0) * (1.0 - 1e-9);
   search.lower_sum += lower;
-  search.state.lower[search.first + place] =
-      rounded_down(lower + search.state.max_shift[search.label(place)]);
+  search.state.lower[search.first + index] =
+      rounded_down(lower + search.state.max_shift[search.label(index)]);
   return reliable ? margin : __builtin_inf();
 }
 
@@ -198,10 +198,10 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
       for (int j = 0; j < D; j++) space.transposed[j * 2 * L + r] = x[j] - shift[j];
     }
     V best[2], second[2];
-    M place[2];
+    M index[2];
     for (int v = 0; v < 2; v++) {
       best[v] = second[v] = V::splat(far_score<T>);
-      place[v] = M::splat(0);
+      index[v] = M::splat(0);
     }
     int k = 0;
     const auto compare = [&]<int n_centers>() __attribute__((always_inline)) {
@@ -229,7 +229,7 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
           const V other = V::select(lower, best[v], score);
           second[v] = min(second[v], other);
           best[v] = V::select(lower, score, best[v]);
-          place[v] = M::select(lower, M::splat(static_cast<I>(k) + q), place[v]);
+          index[v] = M::select(lower, M::splat(static_cast<I>(k) + q), index[v]);
         }
       }
       k += n_centers;
@@ -242,7 +242,7 @@ void search_short_rows(Search<T>& search, const DenseTile<T>& tile, int n_pendin
     for (int v = 0; v < 2; v++) {
       best[v].store(lowest + v * L);
       second[v].store(following + v * L);
-      place[v].store(found + v * L);
+      index[v].store(found + v * L);
     }
     for (int r = 0; r < n; r++) {
       std::int32_t& label = search.label(space.pending[p + r]);
@@ -269,19 +269,19 @@ MODECLUST_INLINE Ranked<T> rank_scores(const T* scores, int n, int& slot) {
   for (int l = 0; l < L; l++) numbers[l] = l;
   const M count = M::load(numbers);
   V best = V::load(scores), second = V::splat(far_score<T>);
-  M place = count;
+  M index = count;
   for (int k = L; k < n; k += L) {
     const V score = V::load(scores + k);
     const M lower = score < best;
     second = min(second, V::select(lower, best, score));
     best = V::select(lower, score, best);
-    place = M::select(lower, count + M::splat(static_cast<I>(k)), place);
+    index = M::select(lower, count + M::splat(static_cast<I>(k)), index);
   }
   T b[L], s[L];
   I p[L];
   best.store(b);
   second.store(s);
-  place.store(p);
+  index.store(p);
   Ranked<T> found{b[0], s[0]};
   slot = static_cast<int>(p[0]);
   for (int l = 1; l < L; l++) {
@@ -308,20 +308,20 @@ MODECLUST_INLINE T lowest_of_group(const T* scores, int own) {
 
 /// Updates the bounds of a row for the groups that were searched, and its bound for all groups.
 template <class T>
-void renew_group_bounds(Search<T>& search, int place, const T* scores, const std::uint8_t* open,
+void renew_group_bounds(Search<T>& search, int index, const T* scores, const std::uint8_t* open,
                         double margin, const double* squared) {
   constexpr int L = lanes<T>;
   const Centers& centers = search.centers;
   const RowState& state = search.state;
-  const int label = search.label(place), own = centers.slot_of[label];
-  const std::int64_t i = search.first + place;
+  const int label = search.label(index), own = centers.slot_of[label];
+  const std::int64_t i = search.first + index;
   float* group_lower = state.group_lower + i * state.n_groups;
   double lower = __builtin_inf();
   for (int g = 0; g < state.n_groups; g++) {
     double bound;
     if (!open || open[g]) {
       const double lowest = static_cast<double>(lowest_of_group(scores + g * L, own - g * L));
-      bound = squared[place] + (lowest - static_cast<double>(scores[own])) - margin;
+      bound = squared[index] + (lowest - static_cast<double>(scores[own])) - margin;
       bound = bound > 0.0 ? __builtin_sqrt(bound) * (1.0 - 1e-9) : 0.0;
       group_lower[g] = rounded_down(bound + state.group_shift[g]);
     } else {
@@ -334,7 +334,7 @@ void renew_group_bounds(Search<T>& search, int place, const T* scores, const std
 
 /// Searches long rows by dot products; with bounds, only groups that may have the nearest center.
 template <class T>
-void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::int32_t* places,
+void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::int32_t* indices,
                       std::int32_t* before, int n, Workspace<T>& space) {
   constexpr int L = lanes<T>;
   using V = Vec<T, L>;
@@ -353,9 +353,9 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
   }
   if (by_groups) {
     for (int p = 0; p < n; p++) {
-      const std::int64_t i = search.first + places[p];
+      const std::int64_t i = search.first + indices[p];
       const double distance =
-          __builtin_sqrt(space.squared[places[p]] * (1.0 + 2.0 * search.own_error));
+          __builtin_sqrt(space.squared[indices[p]] * (1.0 + 2.0 * search.own_error));
       std::uint8_t* open = space.open + static_cast<std::int64_t>(p) * G;
       for (int g = 0; g < G; g++) {
         const double bound =
@@ -371,21 +371,21 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
         n_open += space.open[static_cast<std::int64_t>(p) * G + g];
       }
       if (n_open) {
-        products_of<T>(tile, places, space.order, n_open,
+        products_of<T>(tile, indices, space.order, n_open,
                        shifted + static_cast<std::int64_t>(g) * L * stride, stride,
                        smaller(L, K - g * L), space.scores + g * L, n_slots);
       }
     }
   } else if (K <= 12) {
-    products_of<T>(tile, places, nullptr, n, shifted, stride, K, space.scores, n_slots);
+    products_of<T>(tile, indices, nullptr, n, shifted, stride, K, space.scores, n_slots);
   } else {
     int g = 0;
     for (; g + product_panels <= G; g += product_panels) {
-      panel_products<T, product_panels>(tile, places, n, panels + g * panel_size, panel_size,
+      panel_products<T, product_panels>(tile, indices, n, panels + g * panel_size, panel_size,
                                         space.scores + g * L, n_slots);
     }
     for (; g < G; g++) {
-      panel_products<T, 1>(tile, places, n, panels + g * panel_size, panel_size,
+      panel_products<T, 1>(tile, indices, n, panels + g * panel_size, panel_size,
                            space.scores + g * L, n_slots);
     }
   }
@@ -406,9 +406,9 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
       }
       int slot = 0;
       ranked[p - begin] = rank_scores<T>(scores, n_slots, slot);
-      std::int32_t& label = search.label(places[p]);
+      std::int32_t& label = search.label(indices[p]);
       before[p] = label;
-      changed[n_changed] = places[p];
+      changed[n_changed] = indices[p];
       n_changed += !state.has_bounds || label != centers.label_at[slot];
       label = centers.label_at[slot];
     }
@@ -419,9 +419,9 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
     for (int p = begin; p < end; p++) {
       const T* scores = space.scores + static_cast<std::int64_t>(p) * n_slots;
       const double margin =
-          settle_row<T>(search, tile, places[p], ranked[p - begin], scores, space.squared);
+          settle_row<T>(search, tile, indices[p], ranked[p - begin], scores, space.squared);
       if (state.group_lower) {
-        renew_group_bounds<T>(search, places[p], scores,
+        renew_group_bounds<T>(search, indices[p], scores,
                               by_groups ? space.open + static_cast<std::int64_t>(p) * G : nullptr,
                               margin, space.squared);
       }

@@ -3,7 +3,7 @@
 
 #include "box_bounds.hpp"
 #include "density.hpp"
-#include "weighing.hpp"
+#include "leaf_weights.hpp"
 
 namespace modeclust {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "density.hpp"
+#include "leaf_weights.hpp"
 #include "tiles.hpp"
-#include "weighing.hpp"
 
 namespace modeclust {
 namespace {

@@ -214,9 +214,9 @@ MODECLUST_INLINE void add_sparse_row(const Rows& rows, std::int64_t i, double we
 
 void mode_cluster(const ModePass& pass, int k, RowList list, const double* squared, double* memory,
                   ModeSums& sums) {
-  constexpr int room = sparse_run + 16;
-  double *own = memory, *t = memory + room, *weight = t + room, *q = weight + room,
-         *precision = q + room;
+  constexpr int size = sparse_run + 16;
+  double *own = memory, *t = memory + size, *weight = t + size, *q = weight + size,
+         *precision = q + size;
   const double* all_q = pass.weights.weight;
   const double* all_precision = pass.weights.precision;
   const double factor =
@@ -236,8 +236,8 @@ void mode_cluster(const ModePass& pass, int k, RowList list, const double* squar
   if (reference < __builtin_inf() && has_compact_support(pass.kernel)) reference = 0.0;
   *sums.reference = reference;
   *sums.counts = list.n;
-  std::int32_t labels[room];
-  for (int m = 0; m < room; m++) labels[m] = 0;
+  std::int32_t labels[size];
+  for (int m = 0; m < size; m++) labels[m] = 0;
   with_sparse_rows(pass.source, [&](auto rows) {
     for (std::int64_t first = 0; first < list.n; first += sparse_run) {
       const std::int64_t left = list.n - first;

@@ -74,9 +74,9 @@ struct Masses {
 
 /// Some rows of a tile.
 struct TileRows {
-  const std::int32_t* places;  // null for 0, 1, 2, ...
+  const std::int32_t* indices;  // null for 0, 1, 2, ...
   int n;
-  MODECLUST_INLINE int operator[](int i) const { return places ? places[i] : i; }
+  MODECLUST_INLINE int operator[](int i) const { return indices ? indices[i] : i; }
 };
 
 /// Adds the squares of the weights of some rows of a tile.
@@ -180,7 +180,7 @@ void add_tile(const DenseTile<T>& tile, TileRows rows, const std::int32_t* label
   const std::int64_t stride = totals_stride(tile.n_features);
   const double* weight = space.weight;
   std::int32_t* order = space.order;
-  if (tile.n_features <= 3 && n_clusters <= rows.n / 4 && !rows.places) {
+  if (tile.n_features <= 3 && n_clusters <= rows.n / 4 && !rows.indices) {
     const auto add = [&]<int D>() {
       add_tiny_rows<T, D>(tile, rows.n, labels, n_clusters, weight, masses, totals, stride);
     };

@@ -13,13 +13,13 @@ using Doubles = Vec<double, 8>;
 struct WeighedRows {
   std::int64_t first;  // the index of the first row
   int n;
-  const double* q;             // (n,) sample weights; null means 1
-  const double* precision;     // (n,) null means 1
-  const std::int32_t* labels;  // (n,)
-  const double* squared;       // (n + 8,) distances; finite beyond n
-  double* t;                   // (n + 8,) OUT
-  double* weight;              // (n + 8,) OUT, 0 beyond n
-  const std::int32_t* places;  // (n,) the rows, counted from the first; null for 0, 1, 2, ...
+  const double* q;              // (n,) sample weights; null means 1
+  const double* precision;      // (n,) null means 1
+  const std::int32_t* labels;   // (n,)
+  const double* squared;        // (n + 8,) distances; finite beyond n
+  double* t;                    // (n + 8,) OUT
+  double* weight;               // (n + 8,) OUT, 0 beyond n
+  const std::int32_t* indices;  // (n,) the rows, counted from the first; null for 0, 1, 2, ...
 };
 
 /// Eight numbers, starting at index m; zeros beyond n.
@@ -147,7 +147,7 @@ inline void weigh(const ModePass& pass, const WeighedRows& rows, ModeSums& sums)
       if (q && !(q[m] > 0.0)) continue;
       if (nearer) {
         sums.nearest_distance[k] = rows.squared[m];
-        sums.nearest[k] = pass.first_row + rows.first + (rows.places ? rows.places[m] : m);
+        sums.nearest[k] = pass.first_row + rows.first + (rows.indices ? rows.indices[m] : m);
       }
       const double rise = sums.mass[k] > 0.0 ? largest_rise : 0.0;
       if (rows.t[m] < sums.reference[k] - rise) {

@@ -15,8 +15,6 @@ Indices = npt.NDArray[np.int64]
 
 # Rows are copied at most this many at a time.
 ROWS_AT_ONCE = 1024
-
-
 # An error names at most this many rows.
 MAX_NAMED = 5
 

@@ -156,6 +156,7 @@ def estimate_bandwidth(
     n_samples: int = ...,
     *,
     statistic: str = ...,
+    metric: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -171,6 +172,7 @@ def estimate_bandwidth(
     local: Literal[True],
     n_samples: int = ...,
     statistic: str = ...,
+    metric: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -186,6 +188,7 @@ def estimate_bandwidth(
     n_samples: int = ...,
     *,
     statistic: str = ...,
+    metric: str = ...,
     sample_weight: Any = ...,
     random_state: Any = ...,
     n_jobs: int | None = ...,
@@ -242,14 +245,12 @@ def estimate_bandwidth(
     n_samples : int, default=5000
         With more rows than this, a random sample of this size is used. "knn" averages distances
         in the sample, and corrects them by the exact distances of some of its rows, at least a
-        40th. With `local`, the scales of the rows come
-        from their neighbours in a sample.
+        40th. With `local`, the scales of the rows come from their neighbours in a sample.
     statistic : {"mean", "median"}, default="mean"
-        How "knn" averages the distances of the rows. A few outliers far from all other rows
-        increase the mean as much as they are far: take the median if there may be any, as in
-        data that nobody has cleaned. Take the mean if thin regions should count: a region
-        with few of the rows hardly changes the median, however thin it is. The
-        other rules do not average distances: with them, "median" is an error.
+        How "knn" averages the distances of the rows. The farther an outlier is, the more it
+        increases the mean: take the median if there may be outliers. Take the mean if thin regions
+        should count: a region with few of the rows hardly changes the median, however thin it is.
+        The other rules do not average distances: with them, "median" is an error.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The metric, as in `KModes`.
     sample_weight : array-like of shape (n_samples,), default=None

@@ -197,7 +197,7 @@ class KModes(
         For the same pairs: the depth of this dip in standard deviations (`redundant_clusters`).
     outlier_scores_ : ndarray of shape (n_samples,)
         How unusual each row is in its cluster: `score_outliers` of the rows of the fit, measured
-        at the first use. For a Dask collection, a lazy Dask array.
+        at the first use, so do not change X before. For a Dask collection, a lazy Dask array.
     path_ : Path
         Modes, sizes and objective at every bandwidth: K-means, then centers, then modes.
     n_steps_ : int

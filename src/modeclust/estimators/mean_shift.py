@@ -79,7 +79,7 @@ class MeanShift(
     ----------
     bandwidth : float or {"knn", "silverman", "scott", "likelihood"}, default="knn"
         The bandwidth, or a rule that estimates it from the data (`estimate_bandwidth`). The result
-        of a rule can be divided by a number: "knn/3" is a third of it. With `n_clusters`, the
+        of a rule can have a factor: "knn/3" is a third of it, "2*knn" twice. With `n_clusters`, the
         search for a bandwidth starts there. With up to three features, the default gives many small
         modes; "silverman" gives fewer.
     kernel : {"gaussian", "epanechnikov", "biweight", "cauchy"}, default="gaussian"

@@ -329,12 +329,15 @@ class Record:
         """Warn about the path, once for each cause."""
         last = self.labelled
         assert last is not None
-        bandwidth = self.problem.bandwidth_to_original(last.bandwidth)
-        if not last.converged and not stopped:
+        # `max_iter` and `tol` hold for modes too if all have the same bandwidth.
+        ends = [last, self.states[-1]] if self.states[-1].frozen is None else [last]
+        end = next((state for state in ends if not state.converged), None)
+        if end is not None and not stopped:
+            bandwidth = self.problem.bandwidth_to_original(end.bandwidth)
             _warn_user(
-                f"The fit did not converge at bandwidth {bandwidth:.6g} within {last.n_iter} "
+                f"The fit did not converge at bandwidth {bandwidth:.6g} within {end.n_iter} "
                 "iterations: the last one moved a mode by "
-                f"{last.residual * self.problem.rescaling.scale:.3g}{self._in_bandwidths(last)}. "
+                f"{end.residual * self.problem.rescaling.scale:.3g}{self._in_bandwidths(end)}. "
                 "Raise max_iter or tol.",
                 ConvergenceWarning,
             )

@@ -90,8 +90,8 @@ class RedundancyMixin(PathEstimator, SavingMixin):
             raise ValueError(f"threshold must be a number >= 0, got {threshold!r}.")
         if np.isinf(self.bandwidth_):
             raise ValueError(
-                "redundant_clusters compares densities and needs a finite bandwidth; this "
-                "model was fitted with bandwidth=np.inf."
+                "redundant_clusters compares densities and needs a finite bandwidth; the "
+                "labels of this model are those of K-means, at an infinite bandwidth."
             )
         return redundant_pairs(self.dip_significance_, float(threshold))
 

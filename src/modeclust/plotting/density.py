@@ -51,7 +51,7 @@ def histogram_edges(values: npt.NDArray[Any], low: float, high: float) -> Double
     return np.asarray(low + width * np.arange(np.ceil((high - low) / width) + 1))
 
 
-class KernelDensity(NamedTuple):
+class ClusterDensity(NamedTuple):
     """Kernel density of each cluster, for rows of one or two features.
 
     The density of a cluster at x is the sum of q G(|x - x_n|^2 / (bandwidth s)^2) over its rows
@@ -65,7 +65,7 @@ class KernelDensity(NamedTuple):
     kernel: str
 
     @classmethod
-    def of(cls, X: Any, kernel: str, weight: Any = None, scale: Any = None) -> "KernelDensity":
+    def of(cls, X: Any, kernel: str, weight: Any = None, scale: Any = None) -> "ClusterDensity":
         """Return the density of rows `X`; weights and local scales are 1 by default."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
         ones = np.ones(len(rows))

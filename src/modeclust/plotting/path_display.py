@@ -23,7 +23,7 @@ from modeclust.plotting.clustering import (
     row_range,
     start_center,
 )
-from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
+from modeclust.plotting.density import ClusterDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import (
     MAX_POINTS,
     nearest_in_cluster,
@@ -208,7 +208,7 @@ class PathDisplay:
         if projection.components is None and bandwidths is not None:
             if scale is None:
                 scale = adaptive_scales(estimator, X, weight)
-            density = KernelDensity.of(points, fit_parameter(estimator, "kernel"), weight, scale)
+            density = ClusterDensity.of(points, fit_parameter(estimator, "kernel"), weight, scale)
             evaluate = density.on_line if projection.n_axes == 1 else density.on_plane
             grid, densities = evaluate(labels, paths[[0, -1]], bandwidths)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from modeclust.data.reading import Doubles, is_sparse
 from modeclust.plotting.clustering import density_bandwidths
-from modeclust.plotting.density import KernelDensity, histogram_edges, histogram_limits
+from modeclust.plotting.density import ClusterDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import Indices
 from modeclust.plotting.projection import Projection
 from modeclust.reporting.cards import ColumnSummary
@@ -54,7 +54,7 @@ def summarize_histogram(source: Source) -> dict[str, Any] | None:
     # Rows without a cluster have no weight.
     weight = np.ones(len(values)) if source.weight is None else source.weight
     counted = np.where(source.labels[-1] >= 0, weight, 0.0)
-    density = KernelDensity.of(values[:, None], source.kernel, counted, source.scale)
+    density = ClusterDensity.of(values[:, None], source.kernel, counted, source.scale)
     bin_width, spacing = edges[1] - edges[0], grid[1] - grid[0]
     curves = [
         None

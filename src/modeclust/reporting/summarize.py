@@ -257,7 +257,7 @@ def _labels(source: Source, rows: Rows, shown: Any) -> dict[str, Any]:
 def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the redundant pairs of clusters; None if the model does not compare clusters."""
     model = source.model
-    if not hasattr(model, "redundancy_"):
+    if not hasattr(model, "redundancy_") or np.isinf(model.bandwidth_):
         return None
     pairs, is_too_wide = redundant_pairs(model.dip_significance_, SIGNIFICANT)
     found = []

@@ -39,8 +39,8 @@ FEWEST_AVERAGED = 10.0
 # this many steps; the last level has limits of its own.
 SMALL_STEP, LEVEL_STEPS = 1e-2, 20
 LAST_STEP, LAST_STEPS = 1e-3, 200
-# A mode that averages less than this share of the rows that it shall average in the end goes back to
-# a larger bandwidth: the density has no peak of so few rows.
+# A mode that averages less than this share of the rows that it shall average in the end goes back
+# to a larger bandwidth: the density has no peak of so few rows.
 LEAST_AVERAGED = 0.5
 # A factor by which a pass leaves out the rows of a cluster.
 LEFT_OUT = -1.0

@@ -11,7 +11,7 @@ from modeclust import _core
 from modeclust.data.dataset import Dataset, Part
 from modeclust.data.reading import Doubles, Indices, core_rows, read_rows, row_slices
 from modeclust.data.sample import Sample
-from modeclust.solvers.bandwidth import SAME_ROW
+from modeclust.solvers.bandwidth import SAME_ROW, average
 from modeclust.solvers.kmodes import Centers
 
 # The spacing of a cluster is the median over at most this many of its rows.
@@ -63,16 +63,8 @@ def row_spacing(dataset: Dataset, n_clusters: int, seed: int) -> Doubles:
     spacing = np.full(n_clusters, np.nan)
     for k in np.unique(drawn.labels):
         own = drawn.labels == k
-        spacing[k] = weighted_median(nearest[own], sample.weight[own])
+        spacing[k] = average(nearest[own], sample.weight[own], "median")
     return spacing
-
-
-def weighted_median(values: Doubles, weights: Doubles) -> float:
-    """Return the median of values, each of which counts as often as its weight says."""
-    order = np.argsort(values)
-    shares = np.cumsum(weights[order])
-    middle = [np.searchsorted(shares, shares[-1] / 2, side=side) for side in ("left", "right")]
-    return float(np.mean(values[order][middle]))
 
 
 @dataclass
