@@ -60,6 +60,9 @@ def test_usage_errors_are_one_line_with_a_hint(here):
         ["predict", "a", "b"],
     ):
         assert refused(*arguments).endswith(f" {arguments[0]} --help)\n")
+    assert refused("fit", "iris", "-k", "3", "--kernel", "nope").startswith(
+        "error: Invalid value for '--kernel': 'nope' is not one of 'gaussian', "
+    )
     wanted = "error: --clusters must be auto or an integer > 0, got 'x'.\n"
     assert refused("fit", "iris", "-k", "x") == wanted
     assert refused("nothing").startswith("error: No such command 'nothing' (")

@@ -30,7 +30,10 @@ class Commands(TyperGroup):
         except UsageError as error:
             if type(error).__name__ != "NoArgsIsHelpError":  # the help was shown
                 hint = f" ({error.ctx.command_path} --help)" if error.ctx else ""
-                tell("error", f"{error.format_message().rstrip('.')}{hint}")
+                message = error.format_message().replace(
+                    "Value error, ", ""
+                )  # a prefix of pydantic
+                tell("error", f"{message.rstrip('.')}{hint}")
             code = error.exit_code
         sys.exit(code or 0)
 
