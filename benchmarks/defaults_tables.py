@@ -15,8 +15,8 @@ BATTERY_TITLE = "Defaults: labels on a battery of small sets"
 SCORES = ("purity", "adjusted_rand")
 
 
-def default_goals(results):
-    """List what the defaults should reach, and whether they do."""
+def goal_table(results):
+    """List what should be reached, and whether it is."""
     rows = [
         [
             goal.what,
@@ -29,11 +29,10 @@ def default_goals(results):
     ]
     n_reached = sum(goal.is_reached for goal in goals(results))
     return section(
-        "Goals of the defaults",
+        "Goals",
         ["", "data", "goal", "measured", ""],
         rows,
-        f"`KModes()` reaches {n_reached} of {len(rows)} goals. The tables of the defaults below "
-        "say what each number is.",
+        f"{n_reached} of {len(rows)} are reached. The tables below say what each number is.",
     )
 
 

@@ -14,6 +14,7 @@ from timing import Run, compare, interleave, seconds
 from modeclust import KModes, estimate_bandwidth
 
 THEIR_MEAN_SHIFT = "scikit-learn MeanShift"
+OUR_MEAN_SHIFT, OUR_FLAT_SHIFT = "modeclust MeanShift", "modeclust MeanShift, epanechnikov"
 MEDOIDS = "kmedoids fasterpam"
 
 
@@ -24,8 +25,8 @@ def measure_mean_shift(effort: Effort):
     fit_theirs(X[:50], bandwidth)  # starts its processes
     contestants = {
         THEIR_MEAN_SHIFT: lambda _: fit_theirs(X, bandwidth),
-        "modeclust MeanShift": lambda _: fit_ours(X, bandwidth, "gaussian"),
-        "modeclust MeanShift, epanechnikov": lambda _: fit_ours(X, bandwidth, "epanechnikov"),
+        OUR_MEAN_SHIFT: lambda _: fit_ours(X, bandwidth, "gaussian"),
+        OUR_FLAT_SHIFT: lambda _: fit_ours(X, bandwidth, "epanechnikov"),
         OURS: _ours(X, 10),
     }
     run = f'every row a seed; bandwidth {bandwidth:.4g} ("knn"); their kernel is flat'

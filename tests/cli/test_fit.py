@@ -11,6 +11,7 @@ from command import FRAME, IRIS, QUICK, invoke, names, refused
 
 from modeclust import KModes, load
 from modeclust.cli import fit
+from modeclust.cli.fit import fit_scaling
 
 
 def test_weights_are_used(here):
@@ -263,3 +264,12 @@ def test_an_invalid_checkpoint_is_refused_and_not_changed(here):
     invoke("fit", "iris", *QUICK, "--checkpoint", "c", "-o", "out")
     assert names() == ["iris.csv", "out"]
     np.testing.assert_array_equal(load("out/model.npz").path_.centers, model.path_.centers)
+
+
+def test_a_constant_column_with_weights_is_not_scaled():
+    # By rounding, the weighted variance of the second column is negative.
+    weight = np.array([0, 3, 6, 6, 3, 3, 0, 3, 3, 6, 6, 0, 6, 3, 3, 6]) / 10
+    X = np.stack([np.arange(16.0), np.full(16, 5.0)], axis=1)
+    scaler = fit_scaling(X, weight)
+    assert scaler.scale_[0] > 1
+    assert scaler.scale_[1] == 1

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import modeclust
 from modeclust import KModes, LaplacianKModes, MeanShift
+from modeclust.estimators.confidence import largest_at
 from modeclust.exceptions import EmptySupportWarning
 from modeclust.kernels import KERNELS
 
@@ -166,6 +167,14 @@ def test_a_saved_model_gives_the_same(model, tmp_path):
     loaded = modeclust.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(loaded.outlier_scores_, model.outlier_scores_)
     np.testing.assert_array_equal(loaded.score_outliers(X), model.outlier_scores_)
+
+
+def test_the_share_of_the_label_is_exchanged_with_the_largest():
+    shares = np.array([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5], [0.4, 0.4, 0.2], [0.4, 0.4, 0.2]])
+    labels = np.array([1, 2, 0, 1])
+    found = largest_at(shares.copy(), labels)
+    np.testing.assert_array_equal(found.argmax(axis=1), labels)
+    np.testing.assert_allclose(found, [[0, 1, 0], *shares[1:]])
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

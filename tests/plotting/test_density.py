@@ -92,6 +92,14 @@ def test_the_grid_covers_rows_and_centers(rows_and_labels, kernel, monkeypatch):
     np.testing.assert_allclose(values, expected, atol=1e-15)
 
 
+def test_the_grid_of_equal_rows_has_a_width():
+    rows = np.full((4, 2), [0.0, 5.0])
+    kde = ClusterDensity.of(rows, "biweight")
+    (x, y), _ = kde.on_plane(np.zeros(4, dtype=int), rows[:1], 1e-16)
+    assert x[0] < x[-1]
+    assert y[0] < 5 < y[-1]
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", *COMPACT])
 def test_the_area_of_a_density_is_the_weight_of_its_cluster(rows_and_labels, kernel):
     X, labels, weight, scale = rows_and_labels

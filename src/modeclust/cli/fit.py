@@ -165,7 +165,9 @@ def fit_scaling(X: Any, weight: Any) -> StandardScaler | None:
     scaler = StandardScaler(with_mean=not is_sparse(X))
     for rows, row_weight in iterate_blocks(X, weight):
         if row_weight is None or row_weight.any():
-            scaler.partial_fit(rows, sample_weight=row_weight)
+            # Rounding can make the variance of a constant column negative; it is not scaled.
+            with np.errstate(invalid="ignore"):
+                scaler.partial_fit(rows, sample_weight=row_weight)
     return scaler if hasattr(scaler, "scale_") else None
 
 

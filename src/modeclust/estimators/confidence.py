@@ -318,7 +318,12 @@ def check_spread(model: Any) -> Iterator[tuple[str, bool, str]]:
 
 
 def largest_at(shares: Doubles, labels: npt.NDArray[np.integer[Any]]) -> Doubles:
-    """Make the share of each row's label its largest one; rounding may have made it another."""
-    rows = np.flatnonzero(shares.argmax(axis=1) != labels)
-    shares[rows, labels[rows]] = np.nextafter(shares[rows].max(axis=1), 2.0)
+    """Make the share of each row's label its largest one, by exchanging it with the largest.
+
+    Rounding of the distances may have made it another.
+    """
+    largest = shares.argmax(axis=1)
+    rows = np.flatnonzero(largest != labels)
+    first, own = (rows, largest[rows]), (rows, labels[rows])
+    shares[first], shares[own] = shares[own], np.nextafter(shares[first], 2.0)
     return shares

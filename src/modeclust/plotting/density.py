@@ -109,7 +109,9 @@ class ClusterDensity(NamedTuple):
         """
         extremes = np.vstack([self.X.min(axis=0), self.X.max(axis=0), *centers.reshape(-1, 2)])
         low, high = extremes.min(axis=0), extremes.max(axis=0)
-        margin = np.where(high > low, 0.06 * (high - low), 2 * np.max(bandwidth))
+        # Where all rows are equal, wide enough not to vanish by rounding.
+        alone = np.maximum(2 * np.max(bandwidth), 1e-9 * np.abs(low))
+        margin = np.where(high > low, 0.06 * (high - low), alone)
         x, y = np.linspace(low - margin, high + margin, GRID_SIZE).T
         n_clusters = centers.shape[-2]
         if self.kernel == "gaussian":
