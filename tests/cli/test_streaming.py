@@ -479,6 +479,7 @@ def peak(*arguments):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_memory_is_bounded():
     rng = np.random.default_rng(0)
     Path("large").mkdir()
