@@ -609,7 +609,7 @@ def test_a_preparation_that_does_not_fit_is_refused(tmp_path):
             for name, values in {
                 "name": [3], "missing": [2.0, np.nan], "fill": [np.nan, "1"],
                 "low": [np.inf, np.nan], "center": [np.inf], "scale": [0.0, -1.0],
-                "decimal": ["x"], "date_format": ["%s"],
+                "decimal": ["x"], "date_format": ["%s"], "unit": [1], "is_typed": [0],
             }.items()
             for value in values
         ),
@@ -618,7 +618,7 @@ def test_a_preparation_that_does_not_fit_is_refused(tmp_path):
             for name, values in {
                 "categories": [["a", "a", "b"], ["a"], "abc", [1, 2, 3]],
                 "shares": [np.ones(2), -np.ones(3), np.full(3, np.nan), "x"],
-                "n_rare": [-1, 1, 0.0],
+                "n_rare": [-1, 1, 0.0], "is_boolean": ["x"],
             }.items()
             for value in values
         ),

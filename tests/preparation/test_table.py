@@ -258,6 +258,26 @@ def test_kinds_that_are_given():
         TablePreparation({"name": "number"}).fit(pd.DataFrame({"name": ["a", "b"]}))
 
 
+def test_columns_that_are_left_out_as_asked():
+    numbers = pd.DataFrame({"a": NUMBERS, "b": NUMBERS[::-1], "c": list("xyz") * (N // 3)})
+    preparation = TablePreparation({"a": "left out"}).fit(numbers)
+    assert preparation.used_ == ["b", "c"]
+    assert preparation.describe()[0] == "left out: a (as asked)"
+    # What remains has one scale and stays as it is.
+    preparation = TablePreparation({"c": "left out"}).fit(numbers)
+    np.testing.assert_array_equal(preparation.transform(numbers), numbers[["a", "b"]])
+    with pytest.raises(ValueError, match=r"no column to cluster by; left out: a \(as asked\)"):
+        TablePreparation({"a": "left out"}).fit(numbers[["a"]])
+
+
+def test_columns_with_the_same_name_are_refused():
+    frame = pd.DataFrame(np.eye(4), columns=["a", "b", "c", "a"])
+    for names in (frame.columns, [1, 2, 3, "1"]):
+        message = f"columns of X must have different names, got '{names[0]}' twice; rename one of"
+        with pytest.raises(ValueError, match=message):
+            TablePreparation().fit(frame.set_axis(names, axis=1))
+
+
 def test_no_column_is_left():
     frame = pl.DataFrame(
         {"id": [f"{i}a" for i in range(30)], "same": [1] * 30, "gone": [None] * 30}
@@ -281,6 +301,24 @@ def test_there_and_back():
     assert back["plan"].tolist() == frame["plan"].tolist()
     assert back["day"].tolist() == [str(day) for day in DAYS]
     assert list(back) == ["ümlaut 名", "plan", "day"]  # topics are no text
+
+
+def test_dates_and_booleans_come_back_with_their_types():
+    flags = pd.Series([True, None] + [False, True] * (N // 2 - 1), dtype="boolean")
+    frame = pd.DataFrame({"day": pd.to_datetime(DAYS), "flag": flags, "text": DAYS, "x": NUMBERS})
+    frame["bool"] = flags.fillna(value=False).astype(bool)
+    preparation = TablePreparation().fit(frame)
+    rows = preparation.transform(frame)
+    pandas = preparation.inverse_transform(rows, "pandas")
+    assert [pandas[name].dtype.kind for name in frame] == ["M", "b", "O", "f", "b"]
+    assert pandas["day"].tolist() == frame["day"].tolist()
+    assert pandas["bool"].tolist() == frame["bool"].tolist()
+    polars = preparation.inverse_transform(rows, "polars")
+    assert polars.dtypes == [pl.Date, pl.Boolean, pl.String, pl.Float64, pl.Boolean]
+    assert polars["day"].to_list() == DAYS
+    texts = preparation.inverse_transform(rows, "dict")
+    assert texts["day"].tolist() == texts["text"].tolist() == [str(day) for day in DAYS]
+    assert texts["bool"][:3].tolist() == ["true", "false", "false"]
 
 
 def test_three_lines_and_a_file(tmp_path):

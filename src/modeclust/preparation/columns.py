@@ -14,9 +14,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from modeclust.data.reading import Doubles
 from modeclust.io.model_file import is_array
+from modeclust.preparation.numerals import MARKERS, NUMBERS
 from modeclust.preparation.values import (
     DATE_FORMATS,
-    NUMBERS,
     Values,
     are_known,
     from_day,
@@ -63,12 +63,17 @@ class NumberColumn:
     date_format: str | None = None  # if they are dates, which become days since 1970
     n_unread: int = 0  # texts that are neither a number or date nor the name of a missing value
     unread: str = ""  # the first of them
+    unit: str = ""  # beside the numbers, if they are text
+    doubtful: str = ""  # a text whose decimal sign is only plausible
+    is_typed: bool = False  # whether they are dates by their type, not text
 
     def __post_init__(self) -> None:
         floats = (self.fill, self.low, self.high, self.center, self.scale)
         is_right = are_texts([self.name]) and _is_share(self.missing)
         is_right = is_right and all(type(value) is float for value in floats)
-        is_right = is_right and type(self.n_unread) is int and isinstance(self.unread, str)
+        is_right = is_right and type(self.n_unread) is int and type(self.is_typed) is bool
+        texts = (self.unread, self.unit, self.doubtful)
+        is_right = is_right and all(isinstance(text, str) for text in texts)
         is_right = is_right and self.decimal in (None, *NUMBERS)
         is_right = is_right and self.date_format in (None, *DATE_FORMATS)
         is_right = is_right and bool(np.isfinite([self.fill, self.center, self.scale]).all())
@@ -92,9 +97,20 @@ class NumberColumn:
         return (self.name,)
 
     @classmethod
-    def fit(cls, name: str, values: Values, weight: Doubles, scale: str | None, **how: Any) -> Self:
-        """Return the column; `how` has the decimal sign or the format of dates."""
-        numbers = _to_numbers(values, **how)
+    def fit(
+        cls,
+        name: str,
+        values: Values,
+        weight: Doubles,
+        scale: str | None,
+        *,
+        decimal: str | None = None,
+        date_format: str | None = None,
+        unit: str = "",
+        doubtful: str = "",
+    ) -> Self:
+        """Return the column, whose text has a decimal sign and a unit, or a format of dates."""
+        numbers = _to_numbers(values, decimal, date_format, unit)
         known = ~np.isnan(numbers)
         unread = _unread(values, known)
         missing, numbers, weight = float(np.mean(~known)), numbers[known], weight[known]
@@ -111,20 +127,19 @@ class NumberColumn:
             if not np.isfinite([center, spread]).all():
                 raise ColumnError("numbers that are too large")
         first = unread[0] if unread else ""
-        limits = float(low), float(high)
-        return cls(
-            name, missing, fill, *limits, center, spread, **how, n_unread=len(unread), unread=first
-        )
+        how = (decimal, date_format, len(unread), first, unit, doubtful, values.dtype.kind == "M")
+        return cls(name, missing, fill, float(low), float(high), center, spread, *how)
 
     def read(self, values: Values) -> Doubles:
         """Return numbers, or days since 1970, in the units of the table; NaN if missing."""
-        return _to_numbers(values, self.decimal, self.date_format)
+        return _to_numbers(values, self.decimal, self.date_format, self.unit)
 
     def transform(self, values: Values) -> Doubles:
         """Return the feature, of shape (n_rows, 1)."""
         numbers = self.read(values)
         known = ~np.isnan(numbers)
-        unread = _unread(values, known)
+        words = {*MARKERS, self.unread.lower()}
+        unread = [text for text in _unread(values, known) if text.lower() not in words]
         if len(unread) > np.count_nonzero(known):
             raise ValueError(
                 f"Column {self.name!r} has {len(unread):,} values that are not a {self.kind} as in "
@@ -136,17 +151,17 @@ class NumberColumn:
         return ((numbers - self.center) / self.scale)[:, None]
 
     def inverse_transform(self, features: Doubles) -> npt.NDArray[Any]:
-        """Return numbers in the units of the data, or dates as text."""
+        """Return numbers in the units of the data, or dates: as text, or by their type."""
         numbers: Doubles = features[:, 0] * self.scale + self.center
         if self.date_format is None:
             return numbers
-        return np.array([from_day(day) for day in numbers])
+        return np.array(list(map(from_day, numbers)), dtype="M8[D]" if self.is_typed else str)
 
 
-def _to_numbers(
-    values: Values, decimal: str | None = None, date_format: str | None = None
-) -> Doubles:
-    return to_numbers(values, decimal) if date_format is None else to_days(values, date_format)
+def _to_numbers(values: Values, decimal: str | None, date_format: str | None, unit: str) -> Doubles:
+    if date_format is not None:
+        return to_days(values, date_format)
+    return to_numbers(values, decimal, unit)
 
 
 def _unread(values: Values, known: npt.NDArray[np.bool_]) -> list[str]:
@@ -183,6 +198,7 @@ class CategoryColumn:
     categories: list[str]
     shares: Doubles  # of the categories, then of the rare values if there are any
     n_rare: int  # different rare values
+    is_boolean: bool = False  # whether they are true and false by their type
     kind: ClassVar[str] = "category"
 
     def __post_init__(self) -> None:
@@ -190,6 +206,7 @@ class CategoryColumn:
         is_right = are_texts([self.name]) and _is_share(self.missing) and are_texts(names)
         if is_right := is_right and type(n_rare) is int and n_rare >= 0:
             is_right = is_array(shares, "f", len(names) + (n_rare > 0))
+        is_right = is_right and type(self.is_boolean) is bool
         _check(is_right and bool((np.isfinite(shares) & (shares >= 0)).all()), "categories")
 
     @property
@@ -199,8 +216,8 @@ class CategoryColumn:
         return [f"{self.name}={category}" for category in names]
 
     @classmethod
-    def fit(cls, name: str, values: Values, weight: Doubles) -> Self:
-        """Return the column."""
+    def fit(cls, name: str, values: Values, weight: Doubles, *, is_boolean: bool = False) -> Self:
+        """Return the column; `is_boolean` if its type is that of booleans."""
         texts = to_texts(values)
         known = are_known(texts)
         names, codes = np.unique(texts[known].astype(str), return_inverse=True)
@@ -218,7 +235,8 @@ class CategoryColumn:
         if not sums.any():
             raise ColumnError("no values with a weight")
         missing = float(np.mean(~known))
-        return cls(name, missing, names[kept].tolist(), shares / shares.sum(), n_rare)
+        kept_names = names[kept].tolist()
+        return cls(name, missing, kept_names, shares / shares.sum(), n_rare, is_boolean)
 
     def transform(self, values: Values) -> Doubles:
         """Return the features, of shape (n_rows, n_categories)."""
@@ -235,7 +253,7 @@ class CategoryColumn:
         """Return the category with the largest share."""
         names = np.array([*self.categories, *([RARE] if self.n_rare else [])])
         found: npt.NDArray[Any] = names[features.argmax(axis=1)]
-        return found
+        return found == "true" if self.is_boolean else found
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,14 @@ from modeclust.preparation.columns import (
     TextColumn,
 )
 from modeclust.preparation.hints import scale_ratio
-from modeclust.preparation.kinds import AN_ID, KINDS, Guess, judge_columns
+from modeclust.preparation.kinds import AN_ID, AS_ASKED, KINDS, LEFT_OUT, Guess, judge_columns
 from modeclust.preparation.values import (
     Values,
+    find_booleans,
     find_categories,
     is_numeric,
     read_columns,
+    to_texts,
     to_values,
 )
 
@@ -34,6 +36,7 @@ SCALES = ("auto", "robust", "standard")
 MAX_SCALE_RATIO = 10  # of columns that are of one scale
 MAX_NAMES = 8  # that a line of the description names
 OTHERWISE = "pass kinds={'name': 'number'} (or 'category', 'date', 'text') to use one otherwise"
+IF_WRONG = "if that is wrong, convert them to numbers before"
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
@@ -61,9 +64,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kinds : dict of {str: {"number", "category", "date", "text"}}, default=None
+    kinds : dict of {str: {"number", "category", "date", "text", "left out"}}, default=None
         What columns are, by name, where it should not be judged. A column that is named here is
-        used even if it looks like an id.
+        used even if it looks like an id, unless it is "left out".
     scale : {"auto", "robust", "standard", None}, default="auto"
         How numbers and dates are scaled. "robust" cuts and scales them as above, and "standard"
         only scales them. With None they stay as they are. "auto" is None if the table has only
@@ -147,13 +150,15 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         given = _checked_kinds(self.kinds, columns)
         guesses = judge_columns(columns, given, find_categories(X))
         scale = "robust" if self.scale == "auto" else self.scale
-        if self.scale == "auto" and not given and _is_plain(columns, guesses):
-            guesses |= {n: Guess("number") for n, g in guesses.items() if g.kind != "id"}
+        is_judged = set(given.values()) <= {LEFT_OUT}
+        if self.scale == "auto" and is_judged and _is_plain(columns, guesses):
+            guesses |= {name: Guess("number") for name, g in guesses.items() if _may_count(g)}
             scale = None
-        prepared = []
+        prepared, booleans = [], find_booleans(X)
         for name, guess in guesses.items():
+            is_boolean = name in booleans
             try:
-                prepared.append(_fit_column(name, columns[name], guess, weight, scale))
+                prepared.append(_fit_column(name, columns[name], guess, weight, scale, is_boolean))
             except ColumnError as error:
                 if name in given:
                     raise ValueError(
@@ -190,7 +195,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def inverse_transform(self, X: Any, backend: Backend | None = None) -> Any:
         """Return rows in the units of the table, such as modes.
 
-        A category is the one with the largest share. Text is left out.
+        A category is the one with the largest share. Text is left out. Frames have dates and
+        booleans as such if the table has; a dict has them as text.
 
         Parameters
         ----------
@@ -218,7 +224,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             start += len(column.features)
             if values is not None:
                 table[column.name] = values
-        return make_frame(table, backend)
+        frame = make_frame(table, backend)
+        if isinstance(frame, dict):  # as text, whatever is not a number
+            is_plain = {name: values.dtype.kind in "fU" for name, values in table.items()}
+            return {n: v if is_plain[n] else to_texts(v).astype(str) for n, v in table.items()}
+        return frame
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the features, such as ``income`` and ``plan=basic``.
@@ -275,6 +285,10 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         ):
             if named := [_describe_column(c) for c in self.columns_ if c.kind == kind]:
                 lines.append(f"{title}: {_listed(named)}")
+        for decimal, meaning in ((",", "thousands"), (".", "decimal points")):
+            doubtful = [c for c in numbers if c.doubtful and c.decimal == decimal]
+            if named := [f"{c.name} ({c.doubtful[:20]!r})" for c in doubtful]:
+                lines.append(f"dots taken as {meaning}: {_listed(named)}; {IF_WRONG}")
         return lines
 
     def __sklearn_tags__(self) -> Any:
@@ -325,21 +339,39 @@ def _checked_kinds(kinds: Mapping[str, str] | None, names: Iterable[str]) -> dic
 
 
 def _fit_column(
-    name: str, values: Values, guess: Guess, weight: Doubles, scale: str | None
+    name: str,
+    values: Values,
+    guess: Guess,
+    weight: Doubles,
+    scale: str | None,
+    is_boolean: bool,
 ) -> LeftOut | PreparedColumn:
     if guess.reason:
         return LeftOut(name, guess.reason)
     if guess.kind == "category" or guess.is_binary:
-        return CategoryColumn.fit(name, values, weight)
+        return CategoryColumn.fit(name, values, weight, is_boolean=is_boolean)
     if guess.kind == "text":
         return TextColumn.fit(name, values, weight)
-    how = {"decimal": guess.decimal, "date_format": guess.date_format}
-    return NumberColumn.fit(name, values, weight, scale, **how)
+    return NumberColumn.fit(
+        name,
+        values,
+        weight,
+        scale,
+        decimal=guess.decimal,
+        date_format=guess.date_format,
+        unit=guess.unit,
+        doubtful=guess.doubtful,
+    )
+
+
+def _may_count(guess: Guess) -> bool:
+    """Return whether a column of numbers is clustered if all of them have one scale."""
+    return guess.kind != "id" and guess.reason != AS_ASKED
 
 
 def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
     """Return whether a table has only numbers of one scale, apart from ids and constants."""
-    used = [values for name, values in columns.items() if guesses[name].kind != "id"]
+    used = [values for name, values in columns.items() if _may_count(guesses[name])]
     if not used or not all(
         is_numeric(v) and v.dtype.kind != "b" and np.isfinite(v).all() for v in used
     ):
@@ -349,7 +381,7 @@ def _is_plain(columns: dict[str, Values], guesses: dict[str, Guess]) -> bool:
     found = scale_ratio(spreads)
     is_one_scale = found is None or found.ratio <= MAX_SCALE_RATIO
     is_anything = bool(spreads.any()) or len(used) == len(columns)
-    has_codes = any(guess.kind == "category" for guess in guesses.values())
+    has_codes = any(_may_count(g) and g.kind != "number" for g in guesses.values())
     return not has_codes and is_one_scale and is_anything
 
 
@@ -359,7 +391,7 @@ def _describe_left_out(columns: Iterable[Any]) -> list[str]:
 
 
 def _describe_column(column: Any) -> str:
-    facts = []
+    facts = [f"in {column.unit}"] if getattr(column, "unit", "") else []
     if column.missing > 0:
         facts.append(
             "below 1% missing" if column.missing < 0.005 else f"{column.missing:.0%} missing"

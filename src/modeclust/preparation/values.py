@@ -5,8 +5,8 @@ cannot be read as what the column is.
 """
 
 import math
-import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,21 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from modeclust.data.reading import Doubles
+from modeclust.preparation.numerals import Parse, number_parser
 
 Values = npt.NDArray[Any]  # of numbers, booleans, datetime64, or text, None if missing
-Parse = Callable[[str], float]
 
 # In lower case.
-MISSING_VALUES = ("", "?", "na", "n/a", "nan", "none", "null")
-MAX_SPECIAL = 5  # letters of these, and of true and false
+MISSING_VALUES: tuple[str, ...] = ("", "?", ".", "na", "n/a", "n.a", "n.a.", "nan", "none", "null")
+MISSING_VALUES += ("#n/a", "#null!", "#div/0!", "#value!", "#ref!", "#num!", "#name?")
+MAX_SPECIAL = 7  # letters of these, and of true and false
 MIN_SHARE = 0.95  # of the values, for a column of text to be one of numbers or dates
-FEW_TRIED, MAX_TRIED = 20, 1000  # values that a format is tried on; of the few, half must fit
-# Numbers as people write them, with a decimal point or a decimal comma.
-NUMBERS = {
-    ".": re.compile(r"(?=\D*\d)[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"),
-    ",": re.compile(r"(?=\D*\d)[+-]?(?:[1-9]\d{0,2}(?:\.\d{3})+|\d+)?(?:,\d*)?(?:[eE][+-]?\d+)?"),
-}
-UNITS = str.maketrans("", "", "$€£¥%'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ")
+FEW_TRIED, MAX_TRIED = 20, 1000  # values that a format is tried on; of the few, half as many fit
 DAYS: tuple[str, ...] = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
 DAYS += ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%y", "%m/%d/%y")
 # "iso" is read by `datetime.fromisoformat`, the others by `datetime.strptime`.
@@ -42,17 +37,38 @@ SECONDS = 86_400
 
 def read_columns(X: Any) -> dict[str, Values] | None:
     """Return the columns of a frame of pandas or polars by name; None if X is something else."""
+    check_names_differ(X, "X")
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         return None
     return {str(series.name): _read_series(series) for series in frame.iter_columns()}
 
 
+def check_names_differ(X: Any, what: str) -> None:
+    """Raise an error that names a column that a frame of pandas has twice."""
+    names = X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()
+    name, count = next(iter(Counter(map(str, names)).most_common(1)), ("", 0))
+    if count > 1:
+        raise ValueError(
+            f"the columns of {what} must have different names, got {name!r} twice; rename one of "
+            "them."
+        )
+
+
 def find_categories(X: Any) -> set[str]:
     """Return the names of the columns whose type is one of categories, if X is a frame."""
+    return _find_type(X, nw.Categorical, nw.Enum)
+
+
+def find_booleans(X: Any) -> set[str]:
+    """Return the names of the columns whose type is that of booleans, if X is a frame."""
+    return _find_type(X, nw.Boolean)
+
+
+def _find_type(X: Any, *wanted: Any) -> set[str]:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     types = frame.schema.items() if isinstance(frame, nw.DataFrame) else ()
-    return {str(name) for name, dtype in types if dtype in (nw.Categorical, nw.Enum)}
+    return {str(name) for name, dtype in types if dtype in wanted}
 
 
 def _read_series(series: Any) -> Values:
@@ -123,12 +139,12 @@ def are_known(texts: npt.NDArray[np.object_]) -> npt.NDArray[np.bool]:
     return np.array([text is not None for text in texts], dtype=bool)
 
 
-def to_numbers(values: Values, decimal: str | None) -> Doubles:
-    """Return values as numbers; text has the given decimal sign, which is None if it has none."""
+def to_numbers(values: Values, decimal: str | None, unit: str = "") -> Doubles:
+    """Return values as numbers; text has the decimal sign, None if it has none, and the unit."""
     if is_numeric(values):
         numbers = values.astype(np.float64)
         return np.where(np.isfinite(numbers), numbers, np.nan)
-    return _parse(to_texts(values), number_parser(decimal or "."))
+    return parse_texts(to_texts(values), number_parser(decimal or ".", unit))
 
 
 def to_days(values: Values, date_format: str) -> Doubles:
@@ -136,7 +152,7 @@ def to_days(values: Values, date_format: str) -> Doubles:
     if values.dtype.kind == "M":
         days = (values - np.datetime64(0, "ms")) / np.timedelta64(SECONDS, "s")
         return np.asarray(days, dtype=np.float64)
-    return _parse(to_texts(values), date_parser(date_format))
+    return parse_texts(to_texts(values), date_parser(date_format))
 
 
 def from_day(day: float) -> str:
@@ -144,19 +160,17 @@ def from_day(day: float) -> str:
     return str(np.datetime64(round(min(max(day, FIRST_DAY), LAST_DAY)), "D"))
 
 
-def find_decimal(texts: npt.NDArray[np.object_]) -> str | None:
-    """Return the decimal sign with which texts, none missing, are numbers; None if they are not."""
-    return next((sign for sign in NUMBERS if _fits(texts, number_parser(sign))), None)
+def find_date_format(texts: npt.NDArray[np.object_], least: float = MIN_SHARE) -> str | None:
+    """Return the format in which at least this share of texts, none missing, are dates."""
+    return next((name for name in DATE_FORMATS if fits(texts, date_parser(name), least)), None)
 
 
-def find_date_format(texts: npt.NDArray[np.object_]) -> str | None:
-    """Return the format in which texts, none missing, are dates; None if they are not."""
-    return next((name for name in DATE_FORMATS if _fits(texts, date_parser(name))), None)
-
-
-def _fits(texts: npt.NDArray[np.object_], parse: Parse) -> bool:
-    for n_tried, share in ((FEW_TRIED, 0.5), (MAX_TRIED, MIN_SHARE)):
-        if np.isfinite(_parse(every(texts, n_tried), parse)).mean() < share:
+def fits(texts: npt.NDArray[np.object_], parse: Parse, least: float) -> bool:
+    """Return whether at least this share of texts, none missing, can be read."""
+    if len(texts) == 0:
+        return False
+    for n_tried, share in ((FEW_TRIED, least / 2), (MAX_TRIED, least)):
+        if np.isfinite(parse_texts(every(texts, n_tried), parse)).mean() < share:
             return False
     return True
 
@@ -166,7 +180,8 @@ def every(values: Values, n: int) -> Values:
     return values[:: max(1, len(values) // n)]
 
 
-def _parse(texts: Iterable[str | None], parse: Parse) -> Doubles:
+def parse_texts(texts: Iterable[str | None], parse: Parse) -> Doubles:
+    """Return texts as numbers; NaN where one is missing or cannot be read."""
     known: dict[str | None, float] = {None: np.nan}
     numbers = []
     for text in texts:
@@ -175,20 +190,6 @@ def _parse(texts: Iterable[str | None], parse: Parse) -> Doubles:
             known[text] = parse(text)
         numbers.append(known[text])
     return np.array(numbers, dtype=np.float64)
-
-
-def number_parser(decimal: str) -> Parse:
-    """Return a function that reads numbers with this decimal sign."""
-    pattern, thousands = NUMBERS[decimal], "," if decimal == "." else "."
-
-    def parse(text: str) -> float:
-        digits = text.translate(UNITS)
-        if pattern.fullmatch(digits) is None:
-            return np.nan
-        number = float(digits.replace(thousands, "").replace(decimal, "."))
-        return number if math.isfinite(number) else np.nan
-
-    return parse
 
 
 def date_parser(date_format: str) -> Parse:

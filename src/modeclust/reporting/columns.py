@@ -13,6 +13,7 @@ from modeclust.preparation.kinds import Guess, judge_columns
 from modeclust.preparation.values import (
     Values,
     are_known,
+    check_names_differ,
     find_categories,
     read_columns,
     to_days,
@@ -104,14 +105,9 @@ def as_frame(data: Any) -> Any:
     if hasattr(data, "iloc") and getattr(data, "ndim", 0) == 1:
         data = data.to_frame()
     if hasattr(data, "iloc") and hasattr(data, "columns"):
+        check_names_differ(data, "data")
         data = data.copy(deep=False)
         data.columns = [str(name) for name in data.columns]
-        repeated = data.columns[data.columns.duplicated()]
-        if len(repeated):
-            raise ValueError(
-                f"the columns of data must have different names, got {repeated[0]!r} twice; rename "
-                "one of them."
-            )
     frame = nw.from_native(data, pass_through=True, allow_series=True)
     if isinstance(frame, nw.Series):
         return frame.to_frame()
@@ -132,7 +128,7 @@ def read_frame(frame: Any, given: Mapping[str, str]) -> list[Column]:
 def read_column(name: str, values: Values, guess: Guess) -> Column:
     """Return a column of what its values were judged to be."""
     if guess.kind == "number":
-        return number_column(name, values, guess.decimal)
+        return number_column(name, values, guess.decimal, guess.unit)
     if guess.kind == "date":
         return Column(name, "date", to_days(values, guess.date_format or "iso"))
     texts = to_texts(values)
@@ -141,9 +137,9 @@ def read_column(name: str, values: Values, guess: Guess) -> Column:
     return Column(name, guess.kind, texts)
 
 
-def number_column(name: str, values: Values, decimal: str | None = None) -> Column:
+def number_column(name: str, values: Values, decimal: str | None = None, unit: str = "") -> Column:
     """Return a column of numbers."""
-    numbers = to_numbers(values, decimal)
+    numbers = to_numbers(values, decimal, unit)
     known = numbers[~np.isnan(numbers)]
     return Column(name, "number", numbers, is_integer=np.array_equal(known, np.round(known)))
 
