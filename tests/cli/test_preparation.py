@@ -249,11 +249,75 @@ def test_a_table_of_a_spreadsheet(here):
     again = invoke("predict", "sheet.modes", "sheet.csv", "-o", "new.csv")
     assert again.stderr == "note: the fields are separated by semicolons\n"
     assert Path("new.csv").read_bytes() == Path("sheet.modes/labels.csv").read_bytes()
-    # Thousandths look like thousands: only the option can tell.
+    # Thousandths with commas look like thousands: only the option can tell.
     rows = "\n".join(f"{i % 7},{125 * (i % 7 + 1)};{i % 3}" for i in range(1, 40))
     Path("comma.csv").write_text(f"a;b\n{rows}\n")
     invoke("fit", "comma.csv", *QUICK, "--decimal-comma")
     assert pl.read_csv("comma.modes/modes.csv")["a"].max() < 8
+
+
+def _sheet(amounts, sizes, name="sheet.csv"):
+    rows = zip(amounts, sizes, strict=True)
+    return _written(name, "amount;size\n" + "".join(f"{a};{size}\n" for a, size in rows))
+
+
+AMOUNTS = np.array([200, 900, 2500]).repeat(N // 3) + RNG.integers(0, 90, N)
+DOTTED = [f"{amount:,}".replace(",", ".") for amount in AMOUNTS]
+SIZES = RNG.normal(size=N).round(2)
+COMMAS = [f"{size}".replace(".", ",") for size in SIZES]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "note", "low", "high"),
+    [
+        (COMMAS, (), None, 200, 2600),
+        (SIZES, (), "dots taken as thousands: amount ('2.5", 200, 2600),
+        (SIZES, ("--decimal-comma",), None, 200, 2600),
+        (SIZES, ("--no-decimal-comma",), None, 2, 1000),
+        (COMMAS, ("--raw", "--separator", ";", "--decimal-comma"), None, 200, 2600),
+    ],
+)
+def test_dots_that_separate_thousands(here, sizes, options, note, low, high):
+    result = invoke("fit", _sheet(DOTTED, sizes), *QUICK, *options)
+    assert (note or "") in result.stderr
+    assert ("dots taken" in result.stderr) == (note is not None)
+    modes = pl.read_csv("sheet.modes/modes.csv")["amount"]
+    assert modes.is_between(low, high).all()
+    if note:
+        assert "; --decimal-comma or --no-decimal-comma overrules it in text" in result.stderr
+
+
+def test_new_rows_have_thousands_too(here):
+    invoke("fit", _sheet(DOTTED, SIZES), *QUICK)
+    labels = pl.read_csv("sheet.modes/labels.csv")["label"]
+    # In these rows alone, the dots would be decimal points.
+    rows = [i for i, text in enumerate(DOTTED) if "." in text]
+    new = _sheet([DOTTED[i] for i in rows], [SIZES[i] for i in rows], "new.csv")
+    invoke("predict", "sheet.modes", new, "-o", "found.csv")
+    assert pl.read_csv("found.csv")["label"].to_list() == labels[rows].to_list()
+
+
+def test_leading_zeros_are_kept(here):
+    accounts = [f"{digits:08}" for digits in RNG.integers(0, 10**8, N)]
+    depots = RNG.choice(["01067", "10115", "80331"], N)
+    table = pl.DataFrame({"konto": accounts, "depot": depots, "size": SIZES})
+    table.write_csv("table.csv")
+    result = invoke("fit", "table.csv", *QUICK)
+    assert "note: left out: konto (an id)\n" in result.stderr
+    assert "note: categories: depot\n" in result.stderr
+    text = pl.read_csv("table.modes/labels.csv", infer_schema=False)
+    assert text["konto"].to_list() == accounts
+    few = table.filter(pl.col("depot") != "01067")
+    few.write_csv("few.csv")
+    invoke("predict", "table.modes", "few.csv", "-o", "few.labels.csv")
+    found = pl.read_csv("few.labels.csv", infer_schema=False)
+    assert found.equals(text.filter(pl.Series(depots) != "01067"))
+
+
+def test_a_column_that_is_left_out_as_asked(customers):
+    fit = ("fit", "customers.csv", *QUICK, "--json", "--kinds", "remark=left out,news=text")
+    columns = {row["column"]: row for row in json.loads(invoke(*fit).stdout)["preparation"]}
+    assert (columns["remark"]["kind"], columns["remark"]["left_out"]) == (None, "as asked")
 
 
 def test_one_column_and_duplicate_names(here):

@@ -153,7 +153,7 @@ def predict(
     stream: opts.Stream = None,
     header: opts.Header = None,
     separator: opts.Separator = None,
-    decimal_comma: opts.DecimalComma = False,
+    decimal_comma: opts.DecimalComma = None,
     proba: opts.Proba = False,
     outliers: opts.Outliers = False,
     force: opts.Force = False,
@@ -203,7 +203,7 @@ def report(
     stability: opts.Resamples = 0,
     header: opts.Header = None,
     separator: opts.Separator = None,
-    decimal_comma: opts.DecimalComma = False,
+    decimal_comma: opts.DecimalComma = None,
     force: opts.Force = False,
     no_open: opts.NoOpen = False,
 ) -> None:

@@ -29,7 +29,7 @@ from modeclust.exceptions import UnsureClusterCountWarning
 from modeclust.plotting.exemplars import lengths
 from modeclust.preparation.hints import compare_scales
 from modeclust.preparation.kinds import KINDS
-from modeclust.preparation.table import TablePreparation
+from modeclust.preparation.table import IF_WRONG, TablePreparation
 from modeclust.solvers.redundancy import SIGNIFICANT, Redundant, redundant_pairs
 
 OTHERWISE = (
@@ -146,7 +146,8 @@ def _prepare_frame(table: Table, kinds: dict[str, str] | None, scale: str) -> tu
         raise ValueError(message) from None
     if preparation.is_identity:
         return table._replace(X=X), None
-    lines = [*preparation.describe(), OTHERWISE]
+    commas = "--decimal-comma or --no-decimal-comma overrules it in text files"
+    lines = [line.replace(IF_WRONG, commas) for line in (*preparation.describe(), OTHERWISE)]
     table = table._replace(X=X, columns=preparation.get_feature_names_out().tolist())
     return _noted(table, lines), preparation
 

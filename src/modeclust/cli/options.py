@@ -78,7 +78,12 @@ Separator = Annotated[
     ),
 ]
 DecimalComma = Annotated[
-    bool, reading_option("--decimal-comma", help="Read 2,5 in a csv or tsv file as the number 2.5.")
+    bool | None,
+    reading_option(
+        "--decimal-comma/--no-decimal-comma",
+        show_default="as the columns tell",
+        help="Whether 2,5 in a csv or tsv file is the number 2.5, and 1.250 is 1250.",
+    ),
 ]
 IdColumn = Annotated[
     str | None,
@@ -197,7 +202,7 @@ class FitOptions(NamedTuple):
         column_option(
             metavar="NAME=KIND",
             show_default="judged by the values",
-            help="What columns of a table are: number, category, date or text, e.g. "
+            help="What columns of a table are: number, category, date, text or 'left out', e.g. "
             "store=category,note=text.",
         ),
     ] = None
@@ -221,7 +226,7 @@ class FitOptions(NamedTuple):
     stream: Stream = None
     header: Header = None
     separator: Separator = None
-    decimal_comma: DecimalComma = False
+    decimal_comma: DecimalComma = None
     image: Annotated[
         str | None,
         output_option(

@@ -1,6 +1,7 @@
 """What `predict` and `info` do with a saved model."""
 
 import math
+import re
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -85,12 +86,13 @@ def options_for(saved: Saved, options: ReadOptions) -> ReadOptions:
             "--stream does not apply to a model of a prepared table, which reads new rows into "
             "memory; remove it."
         )
+    texts = texts_of(saved.preparation) if as_frame else ()
     return replace(
         options,
         columns=columns_of(saved),
         optional=saved.preparation.ids_ if as_frame else (),
         stream=False if as_frame else options.stream,
-        csv_format=options.csv_format._replace(find_separator=as_frame),
+        csv_format=options.csv_format._replace(to_prepare=as_frame, texts=texts),
         as_frame=as_frame,
     )
 
@@ -109,6 +111,20 @@ def read_rows(saved: Saved, data: str, options: ReadOptions) -> tuple[Any, Table
 
         table = table._replace(X=None, frame=pl.DataFrame(table.X, schema=table.columns))
     return model, table, saved.preparation.transform(table.frame)
+
+
+def texts_of(preparation: TablePreparation) -> list[str]:
+    """Return the names of columns that were text in the table, though they may look like numbers.
+
+    These are numbers with decimal commas, whose thousands may have dots, and categories with
+    leading zeros.
+    """
+    columns = preparation.columns_
+    numbers = [c.name for c in columns if getattr(c, "decimal", None) == ","]
+    codes = [
+        c.name for c in columns if any(re.match("0.", t) for t in getattr(c, "categories", ()))
+    ]
+    return [*numbers, *codes]
 
 
 def columns_of(saved: Saved) -> list[str] | None:

@@ -130,11 +130,12 @@ def find_numbers(
         return None
     dots = Dots(signs[0])
     if len(signs) > 1:
-        read = {sign: np.isfinite(parse_texts(texts, parsers[sign])) for sign in signs}
+        distinct = np.array(list(set(texts)), dtype=object)
+        read = {sign: np.isfinite(parse_texts(distinct, parsers[sign])) for sign in signs}
         n_read = {sign: np.count_nonzero(read[sign]) for sign in signs}
         dots = Dots(max(signs, key=n_read.__getitem__))
         if n_read["."] == n_read[","]:
-            both = texts[read["."] & read[","]]
+            both = distinct[read["."] & read[","]]
             dots = judge_dots(both, uses_commas=uses_commas, unit=unit)
     return Guess("number", decimal=dots.decimal, unit=unit, doubtful=dots.doubtful)
 

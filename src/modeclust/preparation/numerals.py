@@ -14,15 +14,15 @@ MARKERS = {"-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "..", "...", "unknown
 MARKERS |= {"inf", "+inf", "-inf", "infinity", "nil", "no data", "not available", "n.d.", "k.a."}
 SIGNS = str.maketrans("\N{MINUS SIGN}", "-", "$€£¥%'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ")
 CURRENCIES = {"USD", "US$", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "SEK"}
-CURRENCIES |= {"NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "ZAR", "KRW", "TRY", "SGD", "HKD"}
+CURRENCIES |= {"NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "KRW", "TRY", "SGD", "HKD"}
 UNIT_BEFORE = re.compile(r"([^\d\s]+?) ?[-+\N{MINUS SIGN}]?\d.*")
-UNIT_AFTER = re.compile(r".*\d[.,]?\s?([^\W\d_][^\s\d]{0,9})")
+UNIT_AFTER = re.compile(r".*\d\s?([^\W\d_][^\s\d]{0,9})")
 # Digits with a leading zero or a plus sign, such as phone numbers, and what is beside them.
 CODE = re.compile(r"0\d{4,}|0\d[\d ()/-]{6,}\d|\+\d[\d ()/-]{4,}\d")
 DIGITS = re.compile(r"[+(]?\d[\d ()/-]*")
 MIN_CODES, MIN_DIGITS = 0.05, 0.95  # shares of these in a column of such numbers
 # Amounts that are not read as numbers: "(50)", "14:35", "3 days" beside "1 day".
-QUANTITY = re.compile(r"[^\w\s]?\s?\d+([.,:/]\d+)*\s?[^\w\s]?(\s?[^\W\d_]{2,}|\s[^\W\d_])?")
+QUANTITY = re.compile(r"[^\w\s]?\s?\d+([.,:/]\d+)*\s?[^\w\s.]?(\s?[^\W\d_]{2,}|\s[^\W\d_])?")
 
 
 def _written_with(decimal: str, thousands: str) -> re.Pattern[str]:

@@ -48,7 +48,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
       different values are left out.
     - Numbers are cut at Tukey's outer fences (three quartile distances from the quartiles), so that
       far outliers do not matter, and then scaled to zero mean and unit variance. Text such as
-      "1,234.50" or "$12" is read as numbers.
+      "1,234.50", "$12" or "52.3 kg" is read as numbers, and "-" or "unknown" among them as missing
+      values. Whether dots separate thousands is judged by whole columns, and by other columns that
+      have decimal commas.
     - Dates and times become numbers of days.
     - Categories, and all columns with two values, become one feature for each value. Values that
       are rare (below 1% or not among the 20 most common) share one feature.

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust.cli.readers.files import TableError, quoted
+from modeclust.cli.readers.number_texts import has_thousands
 from modeclust.data.machine import exceeds_share
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.preparation.values import MISSING_VALUES
@@ -50,7 +51,7 @@ class FrameColumns:
 
         frame = self.frame
         for name in frame.columns if self.decimal_comma else ():
-            if frame[name].dtype == pl.String:
+            if frame[name].dtype == pl.String and frame[name].str.contains("[.,]").any():
                 with suppress(TableError):
                     frame = frame.with_columns(_to_numbers(frame[name], "", decimal_comma=True))
         return frame
@@ -166,6 +167,8 @@ def _to_numbers(column: Any, advice: str, decimal_comma: bool | None) -> Any:
         return column if column.dtype.is_float() else column.cast(pl.Float64)
     if column.dtype == pl.String:
         if decimal_comma:
+            if has_thousands(column):
+                column = column.str.replace_all(".", "", literal=True)
             column = column.str.replace_all(",", ".", literal=True)
         text = column.str.strip_chars()
         text = text.filter(~text.str.to_lowercase().is_in(MISSING_VALUES).fill_null(value=True))

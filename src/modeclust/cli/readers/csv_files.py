@@ -7,12 +7,15 @@ such as UTF-16 text; those cases are checked here.
 import csv
 import io
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from modeclust.cli.readers.columns import FrameColumns
 from modeclust.cli.readers.files import TableError, ending_of, listed, read_content
+from modeclust.cli.readers.number_texts import keep_texts
 
 GZIP_SIGNATURE = b"\x1f\x8b"
 SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
@@ -24,8 +27,11 @@ class CsvFormat(NamedTuple):
 
     header: bool | None = None
     separator: str | None = None
-    decimal_comma: bool = False
-    find_separator: bool = False  # take another separator if the first line has only that one
+    decimal_comma: bool | None = None
+    # Whether the table is prepared: take another separator if the first line has only that one,
+    # and keep text that must not be read as numbers before all columns are known.
+    to_prepare: bool = False
+    texts: Sequence[str] = ()  # columns that are read as text
 
     @property
     def options(self) -> list[str]:
@@ -34,7 +40,8 @@ class CsvFormat(NamedTuple):
             "--header": self.header is True,
             "--no-header": self.header is False,
             "--separator": self.separator is not None,
-            "--decimal-comma": self.decimal_comma,
+            "--decimal-comma": self.decimal_comma is True,
+            "--no-decimal-comma": self.decimal_comma is False,
         }
         return [option for option, passed in is_passed.items() if passed]
 
@@ -66,7 +73,7 @@ def read_csv(path: Path, csv_format: CsvFormat) -> FrameColumns:
     found = _find_separator(fields, separator) if csv_format.separator is None else None
     notices = []
     if found is not None:
-        if not csv_format.find_separator:
+        if not csv_format.to_prepare:
             raise TableError(
                 f"the fields seem to be separated by {SEPARATORS[found]}; {_remedy(found)}"
             )
@@ -82,23 +89,27 @@ def read_csv(path: Path, csv_format: CsvFormat) -> FrameColumns:
         notices.append(f"columns without a name are ignored: {', '.join(unnamed)}")
     if repeated := [name for name, count in Counter(names).items() if count > 1]:
         raise TableError(f"column names must be unique, got {listed(repeated)} more than once")
+    read = partial(
+        pl.read_csv, content, separator=separator, has_header=has_header, new_columns=names
+    )
     try:
-        frame = pl.read_csv(
-            content,
-            separator=separator,
-            has_header=has_header,
-            new_columns=names,
-            infer_schema_length=None,
-        )
+        frame = read(infer_schema_length=None)
     except pl.exceptions.PolarsError:
         _check_open_quote(content, separator)
         _check_field_counts(content, separator, len(names))
         raise
     if frame.height == 0:
         raise TableError("the file has a header but no rows")
-    return FrameColumns(
-        frame, notices, unnamed, is_named=has_header, decimal_comma=csv_format.decimal_comma
-    )
+
+    def read_texts(columns: Iterable[str]) -> Any:
+        return read(infer_schema=False).select(columns)
+
+    if csv_format.to_prepare or csv_format.decimal_comma:
+        frame = keep_texts(frame, content, read_texts, csv_format.decimal_comma)
+    if texts := [name for name in csv_format.texts if name in names]:
+        frame = frame.with_columns(read_texts(texts))
+    has_commas = bool(csv_format.decimal_comma)
+    return FrameColumns(frame, notices, unnamed, is_named=has_header, decimal_comma=has_commas)
 
 
 def _first_record(content: bytes, separator: str) -> list[str]:
@@ -147,7 +158,7 @@ def _has_header(fields: list[str], csv_format: CsvFormat) -> tuple[bool, list[st
     """
     if csv_format.header is not None:
         return csv_format.header, []
-    numbers = [field for field in fields if _is_number(field, csv_format.decimal_comma)]
+    numbers = [field for field in fields if _is_number(field, bool(csv_format.decimal_comma))]
     if len(numbers) < len(fields):
         if 2 * len(numbers) < len(fields):
             return True, []
