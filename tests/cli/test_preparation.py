@@ -287,6 +287,16 @@ def test_dots_that_separate_thousands(here, sizes, options, note, low, high):
         assert "; --decimal-comma or --no-decimal-comma overrules it in text" in result.stderr
 
 
+def test_weights_with_dots_are_not_guessed(here):
+    fit = ("fit", _sheet(DOTTED, COMMAS), *QUICK, "--weight-column", "amount")
+    message = refused(*fit, may_note=True)
+    assert "Column 'amount' has dots that may separate thousands; pass --decimal-comma" in message
+    for decimal_comma, weights in ((True, AMOUNTS), (False, [float(text) for text in DOTTED])):
+        options = FitOptions("sheet.csv", "3", weight_column="amount", decimal_comma=decimal_comma)
+        fitted = fit_data(options, show_progress=False)
+        np.testing.assert_array_equal(fitted.table.weight, weights)
+
+
 def test_new_rows_have_thousands_too(here):
     invoke("fit", _sheet(DOTTED, SIZES), *QUICK)
     labels = pl.read_csv("sheet.modes/labels.csv")["label"]

@@ -156,6 +156,7 @@ def test_amounts_that_are_not_understood_are_not_called_ids(texts):
         [f"+49 {digits}" for digits in RNG.integers(10**8, 10**9, N)],
         [f"+49{digits}" for digits in RNG.integers(10**8, 10**9, N)],
         [f"0176 {digits}" for digits in RNG.integers(10**6, 10**7, N // 2)] * 2,
+        [f"192.168.{i}.{i % 9}" for i in range(N)],
         [f"{digits}.jpg" for digits in RNG.integers(10**4, 10**5, N)],
         [f"C-{digits}" for digits in RNG.integers(10**4, 10**5, N)],
     ],

@@ -22,7 +22,7 @@ CODE = re.compile(r"0\d{4,}|0\d[\d ()/-]{6,}\d|\+\d[\d ()/-]{4,}\d")
 DIGITS = re.compile(r"[+(]?\d[\d ()/-]*")
 MIN_CODES, MIN_DIGITS = 0.05, 0.95  # shares of these in a column of such numbers
 # Amounts that are not read as numbers: "(50)", "14:35", "3 days" beside "1 day".
-QUANTITY = re.compile(r"[^\w\s]?\s?\d+([.,:/]\d+)*\s?[^\w\s.]?(\s?[^\W\d_]{2,}|\s[^\W\d_])?")
+QUANTITY = re.compile(r"[^\w\s]?\s?\d+([.,:/]\d+){0,2}\s?[^\w\s.]?(\s?[^\W\d_]{2,}|\s[^\W\d_])?")
 
 
 def _written_with(decimal: str, thousands: str) -> re.Pattern[str]:

@@ -173,6 +173,11 @@ def _to_numbers(column: Any, advice: str, decimal_comma: bool | None) -> Any:
         text = column.str.strip_chars()
         text = text.filter(~text.str.to_lowercase().is_in(MISSING_VALUES).fill_null(value=True))
         numbers = text.cast(pl.Float64, strict=False)
+        if decimal_comma is False and has_thousands(column):  # kept as text by `keep_texts`
+            raise TableError(
+                f"Column {quoted(column.name)} has dots that may separate thousands; pass "
+                "--decimal-comma if they do, and --no-decimal-comma if they are decimal points."
+            )
         if numbers.null_count() == 0:
             return column.str.strip_chars().cast(pl.Float64, strict=False)
         example = text.filter(numbers.is_null())[0]
