@@ -23,8 +23,8 @@ from modeclust.reporting.data import (
     check_clustering,
     describe_method,
     open_source,
-    split_pipeline,
 )
+from modeclust.reporting.given import open_given
 from modeclust.reporting.glossary import GLOSSARY
 from modeclust.reporting.images import summarize_images
 from modeclust.reporting.rows import Rows, read_rows
@@ -54,22 +54,23 @@ def summarize(
     notes: Sequence[str] = (),
     sample_weight: Any = None,
     sample_scale: Any = None,
+    preparation: Any = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows, ready for JSON: numbers, text, lists and dicts.
 
-    The parameters are those of `modeclust.report`. What is infinite or undefined is None.
+    The parameters are those of `modeclust.report`, and the `preparation` that has made `X` of the
+    data, if it is known. What is infinite or undefined is None.
     """
     if not isinstance(notes, Iterable):
         raise ValueError(f"notes must be a list of sentences, got {notes!r}.")
     all_notes = [notes] if isinstance(notes, str) else [str(note) for note in notes]
-    pipeline = clustering
-    clustering, X = split_pipeline(clustering, data, X)
+    clustering, X, preparation = open_given(clustering, data, X, sample_weight, preparation)
     clustered = check_clustering(clustering, data, X, sample_weight, sample_scale)
     _check_stability(stability, clustered.model)
     rows = read_rows(
         data,
         clustered,
-        pipeline,
+        preparation,
         row_names=row_names,
         texts=texts,
         image_shape=image_shape,
@@ -110,7 +111,7 @@ def summarize(
         "n_clusters": source.n_clusters,
         "n_noise": n_noise,
         "is_sample": source.sample is not None and not source.sample.is_all,
-        "method": describe_method(source),
+        "method": describe_method(source, preparation),
         "columns": [
             *(summary.to_json() for summary in parts.summaries),
             *map(describe_strings, strings),
