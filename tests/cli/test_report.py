@@ -162,3 +162,16 @@ def test_errors_name_the_options_of_this_command(here):
         options = re.findall(r"--[a-z-]+", message)
         assert set(options) <= {"--columns"}, message
     assert "90 of 90 labels are distinct" in refused("report", "ids.csv", "labels.csv", *PAGE)
+
+
+def test_columns_of_arrays_have_one_name(here):
+    np.save("x.npy", FRAME.select("pl", "pw").to_numpy())
+    invoke("fit", "x.npy", "-k", "3")
+    np.save("labels.npy", np.repeat([0, 1], 75))
+    for clustering in ("x.modes", "labels.npy"):
+        invoke("report", clustering, "x.npy", *PAGE)
+        found = summary(Path("page.html").read_text())
+        assert [column["name"] for column in found["columns"]] == ["x0", "x1"]
+        assert found["map"]["axes"] == ["x0", "x1"]
+        assert [card["name"] for card in found["cards"]][:2] == ["Cluster 0", "Cluster 1"]
+    assert pl.read_csv("x.modes/modes.csv").columns[-2:] == ["x0", "x1"]

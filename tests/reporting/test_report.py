@@ -84,6 +84,8 @@ def test_arrays_have_features_by_number():
     summary = report(KModes(3, random_state=0).fit(X), X)
     assert summary["columns"][0]["name"] == "feature 0"
     assert [card["name"] for card in summary["cards"]] == ["Cluster 0", "Cluster 1", "Cluster 2"]
+    axes = report(KModes(3, random_state=0).fit(X[:, :2]), X[:, :2])["map"]["axes"]
+    assert axes == ["feature 0", "feature 1"]
     named = report(KModes(3, random_state=0).fit(X), X, feature_names=list("abcd"))
     assert list(named["cards"][0]["typical"]) == list("abcd")
     assert named["cards"][0]["name"] != "Cluster 0"
@@ -132,6 +134,14 @@ def test_labels_of_agglomerative_clustering_and_columns_beside():
     assert summary["steps"] is None
 
 
+def test_axes_have_the_names_of_the_columns():
+    labels = np.repeat([0, 1, 2], 50)
+    frame = IRIS[["petal length (cm)", "petal width (cm)"]]
+    for to_frame in (pd.DataFrame, pl.DataFrame):
+        shown = to_frame({name: frame[name].to_numpy() for name in frame})
+        assert report(labels, shown)["map"]["axes"] == list(frame)
+
+
 def test_labels_that_are_strings_name_the_clusters():
     labels = np.repeat(["small", "large"], 20)
     summary = report(labels, TWO_GROUPS)
@@ -151,6 +161,13 @@ def test_a_pipeline_of_texts():
         assert card["name"].split(", ")[0] in WORDS[group]
         assert card["examples"][0]["text"] == texts[card["examples"][0]["row"]]
     assert [column["kind"] for column in summary["columns"]] == ["text"]
+    assert summary["is_text"]
+    rows = pipeline[:-1].transform(texts)
+    names = pipeline[0].get_feature_names_out()
+    assert report(pipeline[-1], rows, texts=texts, feature_names=names)["is_text"]
+    labelled = report(labels, customers(90), texts=texts)
+    assert labelled["cards"][0]["terms"]
+    assert not labelled["is_text"]  # but a table that has texts
 
 
 def test_sparse_rows_have_their_largest_features_as_terms():

@@ -172,7 +172,8 @@ def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any)
         if (feature_names is not None or data.shape[1] == clustered.X.shape[1])
         else None
     )
-    rows.has_names = names is not None
+    numbered = [f"x{d}" for d in range(data.shape[1])]  # as the command line names them
+    rows.has_names = names is not None and list(names) != numbered
     distinct: dict[str, None] = {}
     for name in names or (f"feature {d}" for d in range(data.shape[1])):
         distinct[unused_column(name, distinct)] = None
