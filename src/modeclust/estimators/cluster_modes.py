@@ -193,7 +193,7 @@ def check_labels(labels: Any, n_rows: int) -> tuple[npt.NDArray[np.int32], npt.N
 def to_labels(labels: Any) -> npt.NDArray[Any]:
     """Return labels as an array; floats that are all whole numbers become integers."""
     found: npt.NDArray[Any] = column_or_1d(labels, warn=False)
-    if found.dtype.kind in "fO":
+    if found.dtype.kind in ("f", "O"):
         n_missing = sum(str(v) in MISSING for v in found.tolist() if not isinstance(v, str))
         if n_missing:
             raise ValueError(
