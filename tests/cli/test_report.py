@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_refused(here):
 
 TABLE = pl.DataFrame(
     {
-        "order_id": [f"A-{7 * i % 90 + 100}" for i in range(90)],
+        "order_id": [f"{7 * i % 90:04}" for i in range(90)],
         "paid": [f"{100 * (i % 3)},{i % 7}" for i in range(90)],
         "plan": [["basic", "pro", "team"][i % 3] for i in range(90)],
         "age": [None if i % 11 == 0 else 20 * (i % 3) + i % 5 for i in range(90)],
@@ -117,8 +117,9 @@ def test_labels_in_another_order_are_joined_by_their_ids(here):
         stderr = invoke("report", "sorted.csv", data, *PAGE).stderr
         assert "note: labels are joined by the column 'order_id'" in stderr
         found = summary(Path("page.html").read_text())
-        assert found["labels"] == summary(wanted)["labels"]
-        assert found["cards"] == summary(wanted)["cards"]
+        assert found["labels"]["first"] == summary(wanted)["labels"]["first"]
+        told, expected = ([c["typical"] for c in s["cards"]] for s in (found, summary(wanted)))
+        assert told == expected
 
 
 def test_rows_that_only_one_of_the_files_has_are_refused(here):
@@ -126,12 +127,12 @@ def test_rows_that_only_one_of_the_files_has_are_refused(here):
     labels = TABLE.select("order_id", label=pl.Series(range(90)) % 3)
     labels[1:].write_csv("few.csv")
     message = refused("report", "few.csv", "data.csv", *PAGE)
-    assert "'few.csv' lacks 1 row of 'data.csv', by the column 'order_id', e.g. 'A-" in message
+    assert "'few.csv' lacks 1 row of 'data.csv', by the column 'order_id', e.g. '" in message
     TABLE[2:].write_csv("data.csv")
     message = refused("report", "few.csv", "data.csv", *PAGE)
-    assert "'data.csv' lacks 1 row of 'few.csv', by the column 'order_id', e.g. 'A-" in message
-    TABLE.with_columns(pl.col("order_id").str.head(4)).write_csv("data.csv")
-    labels.with_columns(pl.col("order_id").str.head(4)).sort("order_id").write_csv("sorted.csv")
+    assert "'data.csv' lacks 1 row of 'few.csv', by the column 'order_id', e.g. '" in message
+    TABLE.with_columns(pl.col("order_id").str.head(3)).write_csv("data.csv")
+    labels.with_columns(pl.col("order_id").str.head(3)).sort("order_id").write_csv("sorted.csv")
     assert "in another order than those of 'data.csv'" in refused(
         "report", "sorted.csv", "data.csv", *PAGE
     )

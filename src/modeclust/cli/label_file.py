@@ -1,6 +1,7 @@
 """A file of labels: those of the rows of a data file, found by their ids if it has them."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ class LabelFile(NamedTuple):
     @classmethod
     def read(cls, path: Path) -> "LabelFile":
         """Read a file; the labels are its only column, or the one that is named so."""
-        source = open_file(path, DETECT)
+        source = open_file(path, DETECT._replace(to_prepare=True))  # ids as in the data
         names = list(source.names)
         named = [name for wanted in LABELS for name in names if name.lower() == wanted]
         chosen = names[0] if len(names) == 1 else named[0] if named else None
@@ -99,9 +100,14 @@ def _ids(columns: Columns, names: list[str]) -> dict[str, npt.NDArray[Any]]:
 
 
 def _comparable(*columns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
-    """Return columns as they are if they are all integers, or else as text."""
-    are_integers = all(column.dtype.kind in "iu" for column in columns)
-    return columns if are_integers else tuple(column.astype(str) for column in columns)
+    """Return columns as integers if one is of integers and all can be, or else as text.
+
+    One file may say 0042 where the other has the number 42.
+    """
+    if any(column.dtype.kind in "iu" for column in columns):
+        with suppress(ValueError, OverflowError):
+            return tuple(column.astype(np.int64) for column in columns)
+    return tuple(column.astype(str) for column in columns)
 
 
 def _are_distinct(values: npt.NDArray[Any]) -> bool:

@@ -55,7 +55,7 @@ def make_page(options: ReportOptions) -> Any:
         reading = replace(
             reading,
             columns=options.columns,
-            csv_format=reading.csv_format._replace(find_separator=True),
+            csv_format=reading.csv_format._replace(to_prepare=True),
             as_frame=True,
         )
         rows = _open_rows(options.data, reading.csv_format)
