@@ -21,8 +21,9 @@ import pytest
 from command import refused
 from public import PUBLIC, SHELL, options, parameters
 from scipy import sparse
-from sklearn.cluster import DBSCAN, KMeans
+from sklearn.cluster import DBSCAN
 from sklearn.exceptions import NotFittedError
+from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -679,6 +680,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(np.zeros(9, int), "labels must have one entry for each of the 10 rows of X, got 9"),
             bad(np.full(10, -1), "labels must have a cluster, got -1, noise, for every row"),
             bad(np.full(10, 0.5), "labels must be integers or strings, got float64"),
+            bad(np.full(10, np.nan), "labels must not have NaN or missing values, got 10"),
             bad(np.zeros((10, 2), int), "should be a 1d array"),
             bad(None, "should be a 1d array"),
         ],
@@ -859,7 +861,9 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
         "clustering": [
             bad("labels", "clustering must be a fitted KModes, .* or labels, got GOT"),
             bad(None, "clustering must be a fitted KModes, .* or labels, got GOT"),
-            bad(KMeans(2).fit(X), "got a KMeans; pass its labels_"),
+            bad(GaussianMixture(2).fit(X), "got a GaussianMixture without labels_"),
+            bad(np.arange(100), "100 of 100 labels are distinct; is this a column of ids"),
+            bad([0.0, np.nan] * 5, "labels must not have NaN or missing values, got 5"),
             bad(KModes(3), "not fitted", NotFittedError),
             bad([0, 1], "labels must have one entry for each of the 10 rows of X, got 2"),
         ],
@@ -868,6 +872,7 @@ TABLE: dict[str, dict[str, list[Bad | Anything]]] = {
             bad(X[1:], "data must have the 10 rows that were clustered.* got 9", X=X),
             bad(X[::-1], "in the same order.* pass that as X"),
             bad(np.zeros((10, 2, 2)), "data must have rows and columns", X=X),
+            bad(np.arange(10) % 2, "clustering and data seem to be swapped", clustering=X),
             bad(["text"] * 10, "pass what was clustered as X"),
         ],
         "X": [row for row in KNOWN if row.value is not None],

@@ -203,7 +203,7 @@ def test_otherwise(customers):
         "fit", "x.npy", *QUICK, "--kinds", "x0=number"
     )
     assert (
-        "'id.csv' has no column to cluster by; left out: id (an id); pass --kinds name=number"
+        "'id.csv' has no column to cluster by; left out: id (an id); to do otherwise: --exclude"
         in (
             refused(
                 "fit", _written("id.csv", "id\n" + "\n".join(f"a{i}" for i in range(30))), *QUICK

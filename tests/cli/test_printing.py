@@ -93,7 +93,11 @@ def test_one_bandwidth_is_printed(here):
 
 def test_redundant_pairs_are_not_listed_if_most_pairs_are(here):
     output = invoke("fit", "digits", "-k", "6", "--bandwidth", "50", "-o", "wide").stdout
-    assert "redundant clusters: bandwidth 50 is too wide to tell, which does not mean" in output
+    assert (
+        "redundant clusters: bandwidth 50 is too wide to tell; to compare clusters, pass" in output
+    )
+    output = invoke("fit", "digits", "-k", "6", "--n-init", "1", "-o", "auto").stdout
+    assert "redundant" not in output
     output = invoke("fit", "iris", "-k", "3", "--bandwidth", "0.5").stdout
     assert re.search(r"redundant clusters \(no dip in density between them\): \d and \d\n", output)
 

@@ -161,6 +161,8 @@ def test_a_kernel_that_reaches_no_row_is_a_warning():
         (linked[:9], "labels must have one entry for each of the 150 rows of X, got 9"),
         (np.full(150, -1), "labels must have a cluster, got -1, noise, for every row"),
         (linked + 0.5, "labels must be integers or strings, got float64"),
+        (np.r_[np.nan, linked[1:]], "labels must not have NaN or missing values, got 1; the label"),
+        (["a", None] * 75, "labels must not have NaN or missing values, got 75"),
         (["a", 1] * 75, "labels must be integers or strings of one type"),
         (np.stack([linked, linked], axis=1), "should be a 1d array"),
     ],

@@ -282,3 +282,47 @@ def test_names_use_only_what_holds_in_the_whole_cluster():
     assert items["plan"]["overall"] == pytest.approx(0.5, abs=0.05)
     assert cards[0]["name"] == "Low x"
     assert "plan" not in cards[0]["sentence"]
+
+
+def test_columns_of_noise_are_hardly_ever_in_names():
+    """The rows around a mode are few, so columns that mean nothing differ by chance."""
+    n_names = n_sentences = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        group = rng.integers(0, 4, 300)
+        days = pd.to_timedelta(rng.integers(0, 2000, 300), "D")
+        table = pd.DataFrame(
+            {
+                "income": np.array([30.0, 60.0, 90.0, 45.0])[group] + rng.normal(0, 5, 300),
+                "noise 1": rng.normal(size=300),
+                "noise 2": rng.exponential(size=300),
+                "noise 3": pd.Timestamp("2020-01-01") + days,
+                "noise 4": rng.choice(["red", "green", "blue"], 300),
+                "noise 5": rng.choice([True, False], 300),
+            }
+        )
+        cards = summarize(group, table, X=table[["income"]])["cards"]
+        n_names += sum("noise" in card["name"] for card in cards)
+        n_sentences += sum("noise" in card["sentence"] for card in cards)
+    assert n_names <= 4
+    assert n_sentences <= 6
+
+
+def test_a_name_has_no_value_that_is_far_from_the_cluster():
+    """The rows around the modes have another year, day and plan than most rows of the cluster."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 300)
+    at_mode = np.arange(600) < 60
+    x = np.where(at_mode, 0.01, 3) * rng.uniform(-1, 1, 600) + 20 * group
+    table = pd.DataFrame(
+        {
+            "built": np.where(at_mode, 2020, 1990) + rng.integers(-20, 20, 600) - 5 * group,
+            "seen": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(2000 * at_mode + rng.integers(0, 2000, 600) - 300 * group, "D"),
+            "plan": np.where(at_mode | (rng.random(600) < 0.1), "pro", "basic"),
+        }
+    )
+    card = summarize(group, table, X=x[:, None])["cards"][0]
+    assert {item["column"] for item in card["apart"]} == {"built", "seen", "plan"}
+    assert card["name"] == "More plan pro"
+    assert "built" in card["sentence"]

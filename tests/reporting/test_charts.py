@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import make_blobs
 
 from modeclust import KModes
@@ -143,3 +144,21 @@ def test_outliers_are_listed():
     assert outliers["n_above"] == 2
     assert sum(outliers["counts"]) == 100
     assert len(outliers["edges"]) == len(outliers["counts"]) + 1
+
+
+@pytest.mark.parametrize("to_rows", [np.asarray, sparse.csr_array])
+def test_modes_of_cosine_lie_among_their_rows(to_rows):
+    """Rows of text share few words, so a mode of length 1 would be far from all of them."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(3), 60)
+    rates = np.full((3, 400), 0.02)
+    for k in range(3):
+        rates[k, 20 * k : 20 * k + 20] = 0.3
+    X = to_rows(rng.poisson(rates[group]).astype(float) + 1e-3 * (np.arange(400) == 399))
+    model = KModes(3, metric="cosine", random_state=0).fit(X)
+    summary = summarize(model, X)["map"]
+    points = np.array(summary["points"]).T
+    for centers in summary["centers"]:
+        for k, center in enumerate(centers):
+            own = points[model.labels_[summary["rows"]] == k]
+            assert (np.abs(center - own.mean(axis=0)) < 2 * own.std(axis=0)).all()

@@ -57,6 +57,13 @@ def test_cards_have_size_reasons_and_nearest_cluster(table, open_page):
         assert card["nearest"]["apart"][0]["text"] in facts
 
 
+def test_a_table_with_a_column_of_texts_is_introduced_as_a_table(table, open_page):
+    assert table.summary["cards"][0]["terms"]
+    said = open_page(table.path).locator("#clusters-caption").inner_text()
+    assert "rows around its mode, not of the whole cluster" in said
+    assert "documents" not in said
+
+
 def test_examples_have_all_fields(table, open_page):
     page = open_page(table.path)
     card = table.summary["cards"][1]

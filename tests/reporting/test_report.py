@@ -84,6 +84,8 @@ def test_arrays_have_features_by_number():
     summary = report(KModes(3, random_state=0).fit(X), X)
     assert summary["columns"][0]["name"] == "feature 0"
     assert [card["name"] for card in summary["cards"]] == ["Cluster 0", "Cluster 1", "Cluster 2"]
+    axes = report(KModes(3, random_state=0).fit(X[:, :2]), X[:, :2])["map"]["axes"]
+    assert axes == ["feature 0", "feature 1"]
     named = report(KModes(3, random_state=0).fit(X), X, feature_names=list("abcd"))
     assert list(named["cards"][0]["typical"]) == list("abcd")
     assert named["cards"][0]["name"] != "Cluster 0"
@@ -132,6 +134,14 @@ def test_labels_of_agglomerative_clustering_and_columns_beside():
     assert summary["steps"] is None
 
 
+def test_axes_have_the_names_of_the_columns():
+    labels = np.repeat([0, 1, 2], 50)
+    frame = IRIS[["petal length (cm)", "petal width (cm)"]]
+    for to_frame in (pd.DataFrame, pl.DataFrame):
+        shown = to_frame({name: frame[name].to_numpy() for name in frame})
+        assert report(labels, shown)["map"]["axes"] == list(frame)
+
+
 def test_labels_that_are_strings_name_the_clusters():
     labels = np.repeat(["small", "large"], 20)
     summary = report(labels, TWO_GROUPS)
@@ -151,6 +161,13 @@ def test_a_pipeline_of_texts():
         assert card["name"].split(", ")[0] in WORDS[group]
         assert card["examples"][0]["text"] == texts[card["examples"][0]["row"]]
     assert [column["kind"] for column in summary["columns"]] == ["text"]
+    assert summary["is_text"]
+    rows = pipeline[:-1].transform(texts)
+    names = pipeline[0].get_feature_names_out()
+    assert report(pipeline[-1], rows, texts=texts, feature_names=names)["is_text"]
+    labelled = report(labels, customers(90), texts=texts)
+    assert labelled["cards"][0]["terms"]
+    assert not labelled["is_text"]  # but a table that has texts
 
 
 def test_sparse_rows_have_their_largest_features_as_terms():
@@ -333,12 +350,15 @@ def test_rows_of_a_column_that_are_all_missing_in_a_cluster():
         ("model", IRIS, {"notes": 5}, "notes must be a list of sentences, got 5"),
         ("labels", IRIS, {"stability": 2}, "stability must be 0 for labels"),
         ("labels", IRIS[:10], {}, "one entry for each of the 10 rows"),
-        ("labels", IRIS.assign(kind="a"), {}, "column 'kind' does not.*pass that as X"),
+        ("labels", IRIS[:9].assign(kind="a"), {}, "one entry for each of the 9 rows"),
+        ("labels", IRIS[[]].assign(kind="a"), {}, "no column to cluster by.*pass that as X"),
         ("labels", ["a text"] * 150, {}, "pass what was clustered as X"),
         ("labels", np.zeros((150, 2, 2)), {"X": IRIS}, "data must have rows and columns"),
         ("labels", np.zeros(150), {"X": IRIS}, "data must have rows and columns"),
         ("pipeline", customers(), {"X": IRIS}, "X must be None for a pipeline"),
-        ("sklearn", IRIS, {}, "got a KMeans; pass its labels_"),
+        ("sklearn", IRIS[:9], {}, "one entry for each of the 9 rows"),
+        ("ids", pd.concat([IRIS] * 6), {}, "900 of 900 labels are distinct; is this a column of"),
+        ("table", np.repeat([0, 1, 2], 50), {}, "clustering and data seem to be swapped"),
     ],
 )
 def test_bad_arguments_are_named(clustering, data, options, message, tmp_path, monkeypatch):
@@ -351,6 +371,8 @@ def test_bad_arguments_are_named(clustering, data, options, message, tmp_path, m
 def _clustering(kind):
     if kind == "labels":
         return np.repeat([0, 1, 2], 50)
+    if kind in ("ids", "table"):
+        return np.arange(900) if kind == "ids" else IRIS
     if kind == "pipeline":
         return customer_pipeline(customers())
     return (KMeans if kind == "sklearn" else KModes)(3, random_state=0).fit(IRIS)
@@ -403,3 +425,52 @@ def test_a_table_beside_images_is_no_image():
     summary = report(model, table, X=X, image_shape=(1, 2))
     assert summary["images"]["high"] == 1.0
     assert set(summary["cards"][0]["typical"]) == {"a", "b"}
+
+
+@pytest.mark.parametrize("to_frame", [pd.DataFrame, pl.DataFrame])
+def test_labels_of_a_table_with_every_kind_of_column(to_frame):
+    """The table is prepared as `fit` does on the command line, and the page says so."""
+    table = customers()
+    labels = np.array(["a", "b", "c"])[customer_pipeline(table)[-1].labels_]
+    gaps = table.astype(object).where(table.notna(), None)
+    columns = {name: gaps[name].tolist() for name in table if name != "Since"}
+    frame = to_frame({**columns, "own": labels})
+    summary = report(labels, frame)
+    preparation = TablePreparation().fit(frame[list(columns)])
+    assert summary["method"]["details"][-1] == [
+        "preparation",
+        f"by TablePreparation: {'; '.join(preparation.describe())}",
+    ]
+    told = {column["name"]: column["clustered"] for column in summary["columns"]}
+    assert {name for name in told if told[name]} == set(preparation.used_)
+    assert not told["own"]
+    found = cluster_modes(preparation.transform(frame[list(columns)]), labels)
+    assert [card["rows_averaged"] for card in summary["cards"]] == pytest.approx(
+        found.rows_averaged, abs=0.01
+    )
+
+
+def test_numbers_are_prepared_only_if_some_are_missing():
+    labels = np.repeat([0, 1, 2], 50)
+    details = report(labels, IRIS)["method"]["details"]
+    assert "preparation" not in dict(details)
+    details = report(labels, IRIS.assign(weight=np.r_[np.nan, np.arange(149.0)]))["method"]
+    assert "numbers, scaled: sepal" in dict(details["details"])["preparation"]
+
+
+@pytest.mark.parametrize(
+    "other", [KMeans(3, random_state=0), HDBSCAN(min_cluster_size=10, copy=True)]
+)
+def test_other_estimators_with_labels(other):
+    summary = report(other.fit(IRIS), IRIS)
+    assert summary == report(other.labels_, IRIS)
+    assert summary["method"]["class"] == "labels"
+    assert report(make_pipeline(StandardScaler(), other).fit(IRIS), IRIS)["n_clusters"] > 1
+
+
+def test_labels_may_be_whole_numbers_of_any_type():
+    labels = np.repeat([0, 1, -1], 50)
+    wanted = report(labels, IRIS)
+    assert wanted["n_noise"] == 50
+    for given in (labels.astype(float), pd.Series(labels, dtype="Int64"), labels.tolist()):
+        assert report(given, IRIS) == wanted

@@ -112,6 +112,7 @@ def test_redundant_pairs_are_those_of_the_model(blobs):
     assert wide["is_too_wide"]
     assert wide["pairs"] == []
     assert "too wide to tell" in wide["sentence"]
+    assert "fit with a smaller bandwidth, such as 'knn/3'" in wide["sentence"]
 
 
 @pytest.mark.parametrize("options", [{"bandwidth": np.inf}, {"reassign": False}])

@@ -30,6 +30,7 @@ from modeclust.plotting.exemplars import lengths
 from modeclust.preparation.hints import compare_scales
 from modeclust.preparation.kinds import KINDS
 from modeclust.preparation.table import IF_WRONG, TablePreparation
+from modeclust.preparation.table import OTHERWISE as KINDS_ADVICE
 from modeclust.solvers.redundancy import SIGNIFICANT, Redundant, redundant_pairs
 
 OTHERWISE = (
@@ -107,7 +108,7 @@ def prepare(
 ) -> tuple[Table, Any]:
     """Return the table with rows to cluster, and what was done to them, which is told."""
     if table.X is None:
-        return _prepare_frame(table, kinds, "standard" if standardize else "auto")
+        return prepare_frame(table, kinds, "standard" if standardize else "auto")
     if kinds:
         raise ValueError(
             "--kinds applies only to tables that are prepared, got rows of numbers (an array, "
@@ -134,20 +135,27 @@ def scale_rows(X: Any, scaler: StandardScaler) -> Any:
     return map_rows(X, scaler.transform, working_dtype(X.dtype), X.shape[1])
 
 
-def _prepare_frame(table: Table, kinds: dict[str, str] | None, scale: str) -> tuple[Table, Any]:
+def prepare_frame(
+    table: Table,
+    kinds: dict[str, str] | None = None,
+    scale: str = "auto",
+    *,
+    otherwise: str = OTHERWISE,
+) -> tuple[Table, Any]:
+    """Prepare the columns of a frame; `otherwise` names the options that do otherwise."""
     preparation = TablePreparation(kinds, scale=scale)
     frame = table.frame.select(table.columns)
     try:
         X = preparation.fit(frame, sample_weight=table.weight).transform(frame)
     except ValueError as error:
-        message = str(error).replace("kinds={'name': 'number'}", "--kinds name=number")
+        message = str(error).replace(KINDS_ADVICE, otherwise)
         if message.startswith("X "):
             message = f"{table.title!r}{message[1:]}"
         raise ValueError(message) from None
     if preparation.is_identity:
         return table._replace(X=X), None
     commas = "--decimal-comma or --no-decimal-comma overrules it in text files"
-    lines = [line.replace(IF_WRONG, commas) for line in (*preparation.describe(), OTHERWISE)]
+    lines = [line.replace(IF_WRONG, commas) for line in (*preparation.describe(), otherwise)]
     table = table._replace(X=X, columns=preparation.get_feature_names_out().tolist())
     return _noted(table, lines), preparation
 

@@ -386,7 +386,7 @@ Described = Annotated[
         metavar="MODEL",
         show_default=False,
         help="A model file, the output folder of fit, or a file of labels of any tool: one column, "
-        "or one named label or cluster. The label -1 is noise.",
+        "or one named label or cluster, and ids beside it. The label -1 is noise.",
     ),
 ]
 ReportedData = Annotated[
@@ -395,15 +395,15 @@ ReportedData = Annotated[
         metavar="DATA",
         show_default=False,
         autocompletion=complete_data,
-        help="The rows that were clustered, in the same order, in any format that fit reads. All "
-        "columns are shown.",
+        help="The rows that were clustered, in any format that fit reads, in the same order unless "
+        "labels have ids. All columns are shown.",
     ),
 ]
 Columns = Annotated[
     str | None,
     column_option(
         metavar="NAMES",
-        show_default="all columns of numbers without missing values",
+        show_default="all but ids, and the others that fit leaves out",
         help="With labels: columns in which the modes are found, e.g. width,height. A model knows "
         "its columns.",
     ),

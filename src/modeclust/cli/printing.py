@@ -128,10 +128,11 @@ def print_fit(results: dict[str, Any]) -> None:
     print_clusters(results["clusters"], results["start"])
     pairs = results["redundant"]
     if results["too_wide_for_redundancy"]:
-        say(
-            f"redundant clusters: bandwidth {bandwidth} is too wide to tell, which does not mean "
-            "that there are too many clusters"
-        )
+        if results["rule"] != "auto":  # whose bandwidth nearly always is
+            say(
+                f"redundant clusters: bandwidth {bandwidth} is too wide to tell; to compare "
+                "clusters, pass a smaller one"
+            )
     elif pairs:
         first = ", ".join(f"{i} and {j}" for i, j in pairs[:MAX_PAIRS])
         more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""

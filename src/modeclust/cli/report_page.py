@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
 
 from modeclust.cli.readers.table import Table
 from modeclust.data.reading import is_dask
@@ -17,31 +16,32 @@ def page_of(
 
     `original` are the features in the units of the file. A prepared table has them in its frame.
     """
-    from modeclust.reporting.report import report
+    from modeclust.reporting.page import Report
+    from modeclust.reporting.summarize import summarize
 
     if isinstance(preparation, TablePreparation):
-        clustering, X, data = make_pipeline(preparation, clustering), None, table.frame
+        data, options["preparation"] = table.frame, preparation
         options["feature_names"] = preparation.get_feature_names_out().tolist()
     elif original is None:
         data, options["feature_names"] = table.frame, table.columns
     elif is_dask(original) or table.frame is None:
         data = original
-        is_named = table.columns != [f"x{j}" for j in range(len(table.columns))]
-        options["feature_names"] = table.columns if is_named else None
+        options["feature_names"] = table.columns
     else:
         options["feature_names"] = table.columns
         data = _with_features(table, original)
     ids = None if table.ids is None else next(iter(table.ids.values()))
-    return report(
-        clustering,
-        data,
-        X=X,
-        y=table.labels,
-        path=None,
-        row_names=ids,
-        title=table.title,
-        sample_weight=table.weight,
-        **options,
+    return Report(
+        summarize(
+            clustering,
+            data,
+            X=X,
+            y=table.labels,
+            row_names=ids,
+            title=table.title,
+            sample_weight=table.weight,
+            **options,
+        )
     )
 
 

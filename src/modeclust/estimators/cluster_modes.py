@@ -21,6 +21,7 @@ from modeclust.solvers.kmodes import Centers, State, automatic_start, follow_pat
 from modeclust.solvers.options import SolverOptions
 
 NOISE = -1
+MISSING = ("nan", "None", "<NA>", "NaT")  # values that are no labels, unless they are text
 # With one bandwidth for all clusters, the modes are followed over this many bandwidths.
 N_BANDWIDTHS = 20
 
@@ -83,7 +84,7 @@ def cluster_modes(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data.
     labels : array-like of shape (n_samples,)
-        The cluster of each row: integers or strings. -1 is noise: such rows are left out.
+        The cluster of each row: whole numbers or strings. -1 is noise: such rows are left out.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
         "auto" gives each cluster a bandwidth of its own, at which its mode averages `rows_per_mode`
         rows. A number is the bandwidth of all modes. A rule estimates this number from the rows
@@ -171,7 +172,7 @@ def cluster_modes(
 
 def check_labels(labels: Any, n_rows: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
     """Return the number of the cluster of each row, -1 for noise, and the labels by number."""
-    labels = column_or_1d(labels, warn=False)
+    labels = to_labels(labels)
     if len(labels) != n_rows:
         raise ValueError(
             f"labels must have one entry for each of the {n_rows} rows of X, got {len(labels)}."
@@ -187,6 +188,21 @@ def check_labels(labels: Any, n_rows: int) -> tuple[npt.NDArray[np.int32], npt.N
     if is_noise.all():
         raise ValueError("labels must have a cluster, got -1, noise, for every row.")
     return np.where(is_noise[codes], -1, codes).astype(np.int32), names
+
+
+def to_labels(labels: Any) -> npt.NDArray[Any]:
+    """Return labels as an array; floats that are all whole numbers become integers."""
+    found: npt.NDArray[Any] = column_or_1d(labels, warn=False)
+    if found.dtype.kind in ("f", "O"):
+        n_missing = sum(str(v) in MISSING for v in found.tolist() if not isinstance(v, str))
+        if n_missing:
+            raise ValueError(
+                f"labels must not have NaN or missing values, got {n_missing:,}; the label of "
+                "noise is -1."
+            )
+    if found.dtype.kind == "f" and np.isfinite(found).all() and (found == np.round(found)).all():
+        return found.astype(np.int64)
+    return found
 
 
 def _with_weight(

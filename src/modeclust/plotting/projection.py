@@ -5,20 +5,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.decomposition import PCA
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from modeclust.data.reading import is_sparse
 from modeclust.data.rescaling import Rescaling
 
 # With more rows than this, principal components are computed from a random sample.
 MAX_ROWS = 20_000
+SPARSE_TOLERANCE = 1e-3
 
 
 class Projection(NamedTuple):
     """Projection onto a line (one feature) or a plane (two features or principal components)."""
 
     axis_labels: tuple[str, ...]  # one or two
-    components: Any  # a fitted PCA or TruncatedSVD; None if the features are the axes
+    components: Any  # a fitted PCA; None if the features are the axes
     rescaling: Rescaling  # applied to rows before `components`
 
     @classmethod
@@ -32,16 +34,20 @@ class Projection(NamedTuple):
             X = X[np.sort(np.random.default_rng(0).choice(n_rows, MAX_ROWS, replace=False))]
         rescaling = Rescaling.of(X)
         X = rescaling.to_internal(X)
-        method = TruncatedSVD if is_sparse(X) else PCA
-        n_components = min(2, *X.shape)
+        pca = PCA(min(2, *X.shape), random_state=0)
+        if is_sparse(X):
+            if X.shape[0] > 2 and mean_variance_axis(X, axis=0)[1].any():
+                pca.set_params(svd_solver="arpack", tol=SPARSE_TOLERANCE)
+            else:  # few rows, or equal ones, which it cannot take
+                X = X[:2].toarray()
         with np.errstate(invalid="ignore"):  # if all rows are equal, the variance is 0
-            components = method(n_components, random_state=0).fit(X)
-        kind = "singular vector" if is_sparse(X) else "principal component"
-        shares = np.nan_to_num(components.explained_variance_ratio_)
+            pca.fit(X)
+        shares = np.nan_to_num(pca.explained_variance_ratio_)
         labels = (
-            f"{kind} {i} ({_percent(share)} of variance)" for i, share in enumerate(shares, 1)
+            f"principal component {i} ({_percent(share)} of variance)"
+            for i, share in enumerate(shares, 1)
         )
-        return cls(tuple(labels), components, rescaling)
+        return cls(tuple(labels), pca, rescaling)
 
     @property
     def n_axes(self) -> int:

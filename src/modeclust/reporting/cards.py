@@ -32,8 +32,11 @@ MAX_EXAMPLE_VALUES = 100_000  # in the examples of all clusters
 MAX_TEXT, MAX_OTHER_TEXT = 1_500, 300  # letters of a text
 MAX_LEVELS = 8  # categories with a share on a card
 # A column is in the name of a cluster only if the whole cluster, and not just the rows around its
-# mode, differs by this many spreads.
-SMALLEST_EFFECT_OF_MEMBERS = 0.1
+# mode, differs by this many spreads, and by this many standard errors.
+SMALLEST_EFFECT_OF_MEMBERS, N_ERRORS = 0.1, 3
+# A name has a date or a year of the mode only if the whole cluster is so far on the way to it.
+NEAR_MODE = 0.5
+PRIVATE = ("part", "holds", "is_near")  # what makes names, and is not in the summary
 
 
 class ColumnSummary:
@@ -49,6 +52,7 @@ class ColumnSummary:
         self.positions = self.all_rows.positions(weights)
         self.effects = self.all_rows.effects(self.positions, self.all_rows.center)
         self._of_members = self.all_rows.positions(members)
+        self._limits = np.maximum(SMALLEST_EFFECT_OF_MEMBERS, N_ERRORS * _errors(column, members))
 
     def apart(self, k: int, other: int | None = None) -> dict[str, Any] | None:
         """Return how a cluster differs from all rows, or from another cluster; None if unknown."""
@@ -60,6 +64,8 @@ class ColumnSummary:
         effect = self.all_rows.effect(position, reference, level)
         whole = self.all_rows.center if other is None else self._of_members[other]
         of_members = self.all_rows.effect(self._of_members[k], whole, level)
+        toward_mode = of_members * np.sign(effect)
+        has_value = self.column.kind == "date" or self.words.format.is_year  # in its part
         item: dict[str, Any] = {"column": self.column.name}
         category: str | None = None
         if self.column.kind in ("category", "boolean"):
@@ -71,14 +77,17 @@ class ColumnSummary:
             values = self.typical.values
             value = self.value(float(values[k]))
             usual = self.value(float(self.all_rows.value if other is None else values[other]))
+        has_share = category is not None or self.words.format.is_share
+        named = float(self._of_members[k][level]) if has_share else value
         where = "all rows " if other is None else "there "
         return item | {
             "value": value,
             "overall" if other is None else "other": usual,
             "effect": round(effect, 4),
             "text": self.words.compare(value, usual, where, category),
-            "part": self.words.adjective(effect, value, category),
-            "holds": of_members * np.sign(effect) >= SMALLEST_EFFECT_OF_MEMBERS,
+            "part": self.words.adjective(effect, named, category),
+            "holds": toward_mode >= self._limits[k],
+            "is_near": not has_value or toward_mode >= NEAR_MODE * abs(effect),
         }
 
     def value(self, value: float) -> Any:
@@ -136,6 +145,13 @@ class ColumnSummary:
             share = float(all_rows.center[0])
             found["overall_share"] = round(max(share, 1 - share), 4)
         return found
+
+
+def _errors(column: Column, members: Weights) -> Doubles:
+    """Return the standard error of each cluster's difference to all rows, in spreads."""
+    known = members.labels[~column.is_missing]
+    counts = np.bincount(known[known >= 0], minlength=members.n_clusters)
+    return np.asarray(np.sqrt(1 / np.maximum(counts, 1) - 1 / max(len(known), 1)))
 
 
 def describe_strings(column: Column) -> dict[str, Any]:
@@ -219,7 +235,7 @@ def _most_apart(
 
 
 def _public(item: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in item.items() if key not in ("part", "holds")}
+    return {key: value for key, value in item.items() if key not in PRIVATE}
 
 
 def _names(parts: Parts, apart: list[list[dict[str, Any]]]) -> list[str]:
@@ -233,7 +249,11 @@ def _names(parts: Parts, apart: list[list[dict[str, Any]]]) -> list[str]:
     if not parts.rows.has_names:
         return fallbacks
     told = [
-        [i["part"] for i in own if i["holds"] and abs(i["effect"]) >= SMALLEST_EFFECT]
+        [
+            i["part"]
+            for i in own
+            if i["holds"] and i["is_near"] and abs(i["effect"]) >= SMALLEST_EFFECT
+        ]
         for own in apart
     ]
     return name_clusters(told, fallbacks, N_IN_NAME)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from modeclust.data.reading import Doubles, is_sparse
-from modeclust.plotting.clustering import density_bandwidths
+from modeclust.plotting.clustering import density_bandwidths, fit_parameter
 from modeclust.plotting.density import ClusterDensity, histogram_edges, histogram_limits
 from modeclust.plotting.exemplars import Indices
 from modeclust.plotting.projection import Projection
@@ -26,15 +26,30 @@ def summarize_map(source: Source, shown: Indices, names: Any) -> dict[str, Any]:
     """Return the coordinates of the rows `shown`, and of the modes at each point of the path."""
     projection = Projection.of(source.X, names)
     points = projection.transform(source.X[shown])
+    centers = [_among_rows(source, step) for step in range(len(source.path))]
     return {
         "axes": list(projection.axis_labels),
         "rows": [source.number(row) for row in shown.tolist()],
         "points": [axis for [axis] in (rounded_rows(a[None], np.ptp(a)) for a in points.T)],
         "centers": [
-            [rounded_rows(c[None], np.ptp(points))[0] for c in projection.transform(centers)]
-            for centers in source.path.centers
+            [rounded_rows(c[None], np.ptp(points))[0] for c in projection.transform(own)]
+            for own in centers
         ],
     }
+
+
+def _among_rows(source: Source, step: int) -> Doubles:
+    """Return the modes at a point of the path; with the metric "cosine", not of length 1.
+
+    Means of rows of length 1 are shorter. If they had length 1 too, the modes of text would be far
+    from all rows. Their length is the mean cosine similarity of the rows.
+    """
+    centers: Doubles = source.path.centers[step].astype(np.float64)
+    if source.model is None or fit_parameter(source.model, "metric") != "cosine":
+        return centers
+    similarities = 1 - source.distances(step) ** 2 / 2
+    lengths = source.weights(step).means(similarities)
+    return centers * np.nan_to_num(lengths, nan=1.0)[:, None]
 
 
 def summarize_histogram(source: Source) -> dict[str, Any] | None:

@@ -5,8 +5,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from modeclust.data.reading import Doubles, is_dask, is_sparse
 from modeclust.data.validation import check_rows, check_scales, check_weights
@@ -21,15 +19,11 @@ from modeclust.plotting.clustering import (
     labels_along,
 )
 from modeclust.plotting.exemplars import Labels, own_distances
+from modeclust.preparation.table import TablePreparation
 from modeclust.reporting.columns import as_frame
+from modeclust.reporting.given import ASK_FOR_X
 from modeclust.reporting.sample import RowSample, sample_rows
 from modeclust.reporting.typical import Weights, kernel_weights
-
-EXPECTED = (
-    "clustering must be a fitted KModes, LaplacianKModes or MeanShift, a pipeline that ends in "
-    "one, or labels"
-)
-ASK_FOR_X = "If data is not what was clustered, pass that as X, or a fitted pipeline."
 
 
 @dataclass(frozen=True)
@@ -93,21 +87,6 @@ class Source:
             "labels": self.labels[steps],
         }
         return Source(**changed)
-
-
-def split_pipeline(clustering: Any, data: Any, X: Any) -> tuple[Any, Any]:
-    """Return the clustering at the end of a pipeline, and what its other steps make of the data.
-
-    Anything else than a pipeline is returned as it is.
-    """
-    if not isinstance(clustering, Pipeline):
-        return clustering, X
-    if X is not None:
-        raise ValueError("X must be None for a pipeline, which computes it from data.")
-    check_is_fitted(clustering)
-    if len(clustering.steps) == 1:
-        return clustering[-1], None
-    return clustering[-1], clustering[:-1].transform(data)
 
 
 def find_features(model: Any, data: Any) -> Any:
@@ -185,13 +164,6 @@ def check_clustering(
 ) -> Clustered:
     """Check a clustering and the rows that it clustered; without `X`, these are `data`."""
     is_model = hasattr(clustering, "get_params")
-    if is_model:
-        check_is_fitted(clustering)
-    if is_model and not (hasattr(clustering, "labels_") and hasattr(clustering, "_fitted_with")):
-        other = type(clustering).__name__
-        raise ValueError(f"{EXPECTED}, got a {other}; pass its labels_ for any other.")
-    if clustering is None or isinstance(clustering, str):
-        raise ValueError(f"{EXPECTED}, got {clustering!r}.")
     rows = X
     if X is None:
         rows = find_features(clustering, data) if is_model else data
@@ -315,11 +287,17 @@ def _one_point(centers: Any, bandwidths: Any, labels: Labels, averaged: Any = No
     )
 
 
-def describe_method(source: Source) -> dict[str, Any]:
-    """Return how the clustering was made: a class, and terms with their values in words."""
+def describe_method(source: Source, preparation: Any = None) -> dict[str, Any]:
+    """Return how the clustering was made: a class, and terms with their values in words.
+
+    `preparation` has made the rows of the data, if anything has.
+    """
     model = source.model
     if model is None:
         details = [["labels", "given, from any algorithm"], ["bandwidth", "own for each cluster"]]
+        if isinstance(preparation, TablePreparation):
+            how = "; ".join(preparation.describe())
+            details.append(["preparation", f"by TablePreparation: {how}"])
         return {"class": "labels", "details": details}
     details = [["clusters", f"{source.n_clusters:,}"], ["kernel", source.kernel]]
     if (metric := fit_parameter(model, "metric")) is not None:

@@ -44,15 +44,18 @@ def report(
     ----------
     clustering : estimator, Pipeline or array-like of shape (n_samples,)
         A fitted `KModes`, `LaplacianKModes` or `MeanShift`; a fitted scikit-learn `Pipeline` that
-        ends in one; or labels of any algorithm, integers or strings, in which -1 is noise. The
-        modes of labels are found by `cluster_modes`.
+        ends in one; or labels of any algorithm, whole numbers or strings, in which -1 is noise. Of
+        any other fitted estimator, such as `KMeans`, these are its `labels_`. The modes of labels
+        are found by `cluster_modes`.
     data : frame, array-like or sparse matrix of shape (n_samples, n_columns)
         The rows, as you have them, in the order of the fit: a pandas, polars or other frame that
         narwhals knows, an array, a sparse matrix, or a list of texts. For a Dask collection, the
         page shows a sample.
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         What was clustered, if it is something else than `data`. By default, `data`; for an
-        estimator that knows names of features, these columns of `data`. A pipeline computes it.
+        estimator that knows names of features, these columns of `data`. A pipeline computes it. For
+        labels of a table that has text, dates or missing values, it is what `TablePreparation`
+        makes of `data`, and the page says so.
     y : array-like of shape (n_samples,), default=None
         Class of each row, to compare the clusters with.
     path : str, path-like or None, default="report.html"
@@ -103,6 +106,10 @@ def report(
     values. For a category, it is the difference of the shares, divided by the standard deviation of
     being in it. Left out are constant columns, and a column of numbers that has the labels of the
     clusters.
+
+    The name of a cluster has only columns in which the whole cluster, and not just the rows around
+    its mode, differs from all rows: by at least a tenth of a standard deviation, and by three
+    standard errors.
 
     With more than 1,024 features, or sparse ones, only the features that tell clusters apart have
     typical values, and none if they have no names.

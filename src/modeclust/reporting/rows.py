@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import Pipeline
 
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.path import unused_column
@@ -53,7 +52,7 @@ class Rows:
 def read_rows(
     data: Any,
     clustered: Clustered,
-    pipeline: Any = None,
+    preparation: Any = None,
     *,
     row_names: Any = None,
     texts: Any = None,
@@ -83,14 +82,14 @@ def read_rows(
     pixels = data if frame is None else frame
     are_images = _read_images(rows, pixels, clustered, image_shape, shape[1])
     if frame is not None and not are_images:
-        is_prepared = isinstance(pipeline, Pipeline) and isinstance(pipeline[0], TablePreparation)
-        rows.columns = read_frame(frame, pipeline[0].kinds or {} if is_prepared else {})
+        is_prepared = isinstance(preparation, TablePreparation)
+        rows.columns = read_frame(frame, preparation.kinds or {} if is_prepared else {})
         index = getattr(data, "index", None)
         if index is not None and all(isinstance(label, str) for label in index):
             rows.names = [str(label) for label in index]
     elif frame is None and not rows.columns and not are_images:
         _read_array(rows, data, clustered, feature_names)
-    _mark_clustered(rows, clustered, pipeline, feature_names)
+    _mark_clustered(rows, clustered, preparation, feature_names)
     if row_names is not None:
         rows.names = _named_by(rows, row_names, n_rows, clustered)
     elif rows.names is None:
@@ -173,7 +172,8 @@ def _read_array(rows: Rows, data: Any, clustered: Clustered, feature_names: Any)
         if (feature_names is not None or data.shape[1] == clustered.X.shape[1])
         else None
     )
-    rows.has_names = names is not None
+    numbered = [f"x{d}" for d in range(data.shape[1])]  # as the command line names them
+    rows.has_names = names is not None and list(names) != numbered
     distinct: dict[str, None] = {}
     for name in names or (f"feature {d}" for d in range(data.shape[1])):
         distinct[unused_column(name, distinct)] = None
@@ -242,22 +242,23 @@ def _choose_texts(rows: Rows, texts: Any, n_rows: int, clustered: Clustered) -> 
         rows.texts = found[int(np.argmax(lengths))] if found else None
 
 
-def _mark_clustered(rows: Rows, clustered: Clustered, pipeline: Any, feature_names: Any) -> None:
+def _mark_clustered(rows: Rows, clustered: Clustered, preparation: Any, feature_names: Any) -> None:
     """Note which columns were clustered, where this is known."""
-    used = _clustered_names(rows, clustered, pipeline, feature_names)
+    used = _clustered_names(rows, clustered, preparation, feature_names)
     if used is not None:
         rows.columns = [replace(column, clustered=column.name in used) for column in rows.columns]
 
 
 def _clustered_names(
-    rows: Rows, clustered: Clustered, pipeline: Any, feature_names: Any
+    rows: Rows, clustered: Clustered, preparation: Any, feature_names: Any
 ) -> set[str] | None:
     names = {column.name for column in rows.columns}
-    if isinstance(pipeline, Pipeline):
-        first = pipeline[0]
-        if isinstance(first, TablePreparation):
-            return set(first.used_)
-        return _transformed_names(first) if isinstance(first, ColumnTransformer) else names
+    if isinstance(preparation, TablePreparation):
+        return set(preparation.used_)
+    if isinstance(preparation, ColumnTransformer):
+        return _transformed_names(preparation)
+    if preparation is not None:
+        return names
     known = getattr(clustered.model, "feature_names_in_", feature_names)
     if known is not None:
         own = {str(name) for name in known}

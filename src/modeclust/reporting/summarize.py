@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from modeclust.data.reading import is_sparse
+from modeclust.data.reading import is_dask, is_sparse
 from modeclust.plotting.clustering import check_classes, count_rows
 from modeclust.plotting.exemplars import sample_by_cluster
 from modeclust.reporting.cards import ColumnSummary, Parts, describe_strings, make_cards
@@ -16,15 +16,15 @@ from modeclust.reporting.charts import (
     summarize_map,
     summarize_outliers,
 )
-from modeclust.reporting.columns import number_column
+from modeclust.reporting.columns import as_frame, number_column
 from modeclust.reporting.data import (
     Clustered,
     Source,
     check_clustering,
     describe_method,
     open_source,
-    split_pipeline,
 )
+from modeclust.reporting.given import open_given
 from modeclust.reporting.glossary import GLOSSARY
 from modeclust.reporting.images import summarize_images
 from modeclust.reporting.rows import Rows, read_rows
@@ -54,22 +54,23 @@ def summarize(
     notes: Sequence[str] = (),
     sample_weight: Any = None,
     sample_scale: Any = None,
+    preparation: Any = None,
 ) -> dict[str, Any]:
     """Return everything that a report shows, ready for JSON: numbers, text, lists and dicts.
 
-    The parameters are those of `modeclust.report`. What is infinite or undefined is None.
+    The parameters are those of `modeclust.report`, and the `preparation` that has made `X` of the
+    data, if it is known. What is infinite or undefined is None.
     """
     if not isinstance(notes, Iterable):
         raise ValueError(f"notes must be a list of sentences, got {notes!r}.")
     all_notes = [notes] if isinstance(notes, str) else [str(note) for note in notes]
-    pipeline = clustering
-    clustering, X = split_pipeline(clustering, data, X)
+    clustering, X, preparation = open_given(clustering, data, X, sample_weight, preparation)
     clustered = check_clustering(clustering, data, X, sample_weight, sample_scale)
     _check_stability(stability, clustered.model)
     rows = read_rows(
         data,
         clustered,
-        pipeline,
+        preparation,
         row_names=row_names,
         texts=texts,
         image_shape=image_shape,
@@ -106,11 +107,12 @@ def summarize(
         "facts": _facts(source, rows, n_noise),
         "notes": all_notes,
         "noun": "rows",
+        "is_text": _is_text(rows, parts.terms),
         "n_rows": source.n_rows,
         "n_clusters": source.n_clusters,
         "n_noise": n_noise,
         "is_sample": source.sample is not None and not source.sample.is_all,
-        "method": describe_method(source),
+        "method": describe_method(source, preparation),
         "columns": [
             *(summary.to_json() for summary in parts.summaries),
             *map(describe_strings, strings),
@@ -215,6 +217,12 @@ def _parts(source: Source, rows: Rows) -> Parts:
     return Parts(source, rows, weights, summaries, terms, named_by_terms)
 
 
+def _is_text(rows: Rows, terms: Any) -> bool:
+    """Return whether the rows are texts, and not a table that has texts too."""
+    is_table = rows.wide is None and bool(rows.summarized)
+    return rows.texts is not None and any(terms) and not is_table
+
+
 def _wide_columns(rows: Rows, scores: Any) -> list[Any]:
     """Return the features that tell clusters apart as columns."""
     best = np.argsort(-scores.max(axis=0), kind="stable")[:MAX_WIDE_COLUMNS]
@@ -226,12 +234,15 @@ def _wide_columns(rows: Rows, scores: Any) -> list[Any]:
     return [column for column in columns if not column.is_constant]
 
 
-def _axis_names(source: Source, names: Any) -> list[str] | None:
+def _axis_names(source: Source, names: Any) -> list[str]:
     n_features = source.X.shape[1]
     known = getattr(source.model, "feature_names_in_", None)
-    if known is not None:
-        return [str(name) for name in known]
-    return list(names) if names is not None and len(names) == n_features else None
+    if known is None and names is not None and len(names) == n_features:
+        known = names
+    if known is None and not is_dask(source.given):
+        frame = as_frame(source.given)
+        known = None if frame is None else frame.columns
+    return [f"feature {d}" for d in range(n_features)] if known is None else list(map(str, known))
 
 
 def _labels(source: Source, rows: Rows, shown: Any) -> dict[str, Any]:
@@ -272,7 +283,7 @@ def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | 
         sentence = (
             f"The bandwidth {model.bandwidth_:.4g} is too wide to tell which clusters are "
             "redundant: between most of them, the density has no dip. It does not mean that there "
-            "are too many clusters."
+            "are too many clusters. To compare them, fit with a smaller bandwidth, such as 'knn/3'."
         )
     else:
         sentence = (

@@ -31,6 +31,7 @@ class ReadOptions:
     stream: bool | None = None
     can_stream: bool = True  # if False, data that would be streamed by default is an error
     csv_format: CsvFormat = DETECT
+    can_exclude: bool = True  # whether the command has the options --exclude and --label-column
     as_frame: bool = False  # do not read numbers from a frame in memory, which is prepared later
 
     def __post_init__(self) -> None:

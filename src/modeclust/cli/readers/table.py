@@ -36,7 +36,12 @@ READERS: dict[str, Callable[[Path], Columns | Scan]] = {
     ".hdf5": array_files.scan_hdf5,
 }
 FOLDERS = (".parquet", ".zarr")  # formats that can be folders
-FEATURE_ADVICE = "exclude it with --exclude, or use it as --label-column."
+# What to do about a feature with text, and one with missing values: if it can be left out or not.
+TEXT_ADVICE = {
+    True: "exclude it with --exclude, or use it as --label-column.",
+    False: "correct it, or use a column of numbers.",
+}
+FINITE_ADVICE = {True: "exclude the column with --exclude.", False: "correct the data."}
 ALL_COLUMNS = ReadOptions()
 WEIGHT_ADVICE = "weights must be numbers >= 0; choose another --weight-column."
 
@@ -78,11 +83,11 @@ def read_table(
     table = _load_or_stream(source, columns, path, options, note)
     frame: Any = table.with_decimal_commas() if isinstance(table, FrameColumns) else None
     is_frame = options.as_frame and frame is not None
-    X: Any = None if is_frame else table.matrix(columns, FEATURE_ADVICE)
+    X: Any = None if is_frame else table.matrix(columns, TEXT_ADVICE[options.can_exclude])
     if (frame if X is None else X).shape[0] == 0:
         raise TableError(f"{os.fspath(path)!r} has no rows.")
     if X is not None:
-        check_finite(X, columns, path, "exclude the column with --exclude.")
+        check_finite(X, columns, path, FINITE_ADVICE[options.can_exclude])
     labels = weight = ids = None
     if (name := options.label_column) is not None:
         with reading(path):

@@ -250,6 +250,5 @@ function startCards() {
 
 function cardCaption() {
   const marks = rankedNames.length && !showsPixels() ? [" In each mark, the grey band has the middle 80% of all ", noun, " and the line their average; the coloured band and the dot are the cluster’s."] : [];
-  const isText = report.cards.some((card) => card.terms?.length && card.examples?.some((example) => example.text));
-  return [...withTerms(isText ? "Each cluster by its telling words and the real documents nearest to its mode." : report.images ? "Each cluster by its mode and the real pictures nearest to it." : "What is typical in each cluster, in your own units: values and shares of the rows around its mode, not of the whole cluster."), ...marks];
+  return [...withTerms(report.is_text ? "Each cluster by its telling words and the real documents nearest to its mode." : report.images ? "Each cluster by its mode and the real pictures nearest to it." : "What is typical in each cluster, in your own units: values and shares of the rows around its mode, not of the whole cluster."), ...marks];
 }
