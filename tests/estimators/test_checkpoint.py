@@ -413,6 +413,7 @@ def with_place(place):
         ("states", lambda states: states | {"bandwidth": "x"}),
         ("states", lambda states: states | {"counts": states["counts"][:, :1]}),
         ("states", lambda states: states | {"counts": states["counts"] * [[1], [2]]}),
+        ("states", lambda states: states | {"counts": states["counts"] + 1}),
         ("states", lambda states: states | {"nearest": states["nearest"] + 20}),
         ("states", lambda states: states | {"centers": states["centers"] * np.nan}),
         ("states", lambda states: states | {"mass": np.ones(3)}),

@@ -78,6 +78,8 @@ class SavedFit:
         _check("bandwidths", n_bandwidths == (n_planned if n_states else 0))
         _check("labels", self.labels is None or self.labels.shape == (n_states, n_rows))
         _check("states", bool(np.all(self.states["nearest"] < n_rows)))
+        sizes = self.states["counts"].reshape(-1, shape_of_one[0]).sum(axis=1)
+        _check("states", bool(np.all(sizes == n_rows)))
 
     @property
     def progress(self) -> str:

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from modeclust.exceptions import ModelFileError
 from modeclust.io.atomic import StrPath, check_path, in_a_line, written
-from modeclust.io.npy import array_of
+from modeclust.io.npy import array_of, check_indices
 
 TEXT = "model.json"
 SPARSE = {
@@ -249,10 +249,7 @@ class _Decoder:
 
 def _sparse_matrix(name: str, shape: Any, *parts: Any) -> Any:
     matrix: Any = SPARSE[name](parts, shape=tuple(shape))
-    matrix.check_format(full_check=True)  # the core does not check indices
-    # If the last row is empty, scipy does not check the order of the other rows.
-    if np.any(np.diff(matrix.indptr) < 0):
-        raise ValueError("rows of a sparse matrix end before they begin")
+    check_indices(matrix)
     if matrix.dtype.kind not in "biuf" or matrix.dtype == np.float16:
         raise ValueError(f"a sparse matrix holds {matrix.dtype}, which is none of its types")
     return matrix

@@ -1,4 +1,4 @@
-"""Arrays in the npy format, from bytes that may be damaged."""
+"""Arrays from bytes that may be damaged: the npy format, and the indices of sparse matrices."""
 
 import io
 import math
@@ -39,3 +39,14 @@ def array_of(content: bytes) -> npt.NDArray[Any]:
     file.seek(0)
     array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def check_indices(matrix: Any) -> None:
+    """Raise a `ValueError` if a compressed sparse matrix has invalid indices.
+
+    scipy and the core would then read other memory.
+    """
+    matrix.check_format(full_check=True)
+    # If the last row is empty, scipy does not check the order of the other rows.
+    if np.any(np.diff(matrix.indptr) < 0):
+        raise ValueError("rows of a sparse matrix end before they begin")

@@ -61,6 +61,12 @@ def test_sparse_npz_with_indices_out_of_range(kind, tmp_path):
         with pytest.raises(TableError, match=r"data\.npz' cannot be read") as caught:
             read_table(path, ReadOptions(["x0"]))
         assert "\n" not in str(caught.value)
+    if kind is not sparse.bsr_array:
+        matrix = kind(np.eye(9))
+        matrix.indptr[5:] = [10**6, 0, 0, 0, 0]  # with no numbers, scipy does not look at it
+        sparse.save_npz(path, matrix)
+        with pytest.raises(TableError, match="end before they begin"):
+            read_table(path)
     matrix = sparse.coo_array(np.eye(9))
     matrix.col[5] = -1000
     sparse.save_npz(path, matrix)

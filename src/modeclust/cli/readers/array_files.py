@@ -15,7 +15,7 @@ from scipy import sparse
 from modeclust.cli.readers.columns import ArrayColumns, chunk_length, name_features
 from modeclust.cli.readers.files import TableError, listed, read_content, split_container
 from modeclust.io.model_file import TEXT as MODEL_TEXT
-from modeclust.io.npy import array_of, check_header
+from modeclust.io.npy import array_of, check_header, check_indices
 
 MAX_UNCHECKED_CHUNKS = 10_000
 NPY_SIGNATURE, ZIP_SIGNATURE = b"\x93NUMPY", b"PK"
@@ -114,7 +114,7 @@ def _read_sparse_npz(content: BinaryIO, members: Iterator[npt.NDArray[Any]]) -> 
     content.seek(0)
     matrix = sparse.load_npz(content)
     if hasattr(matrix, "check_format"):  # the other formats always check their indices
-        matrix.check_format(full_check=True)
+        check_indices(matrix)
     return ArrayColumns(matrix, {})
 
 
