@@ -101,7 +101,8 @@ def _highest_ways(
     """
     rank = np.empty(len(passes))
     rank[np.argsort(-passes, kind="stable")] = np.arange(1.0, len(passes) + 1)
-    graph = sparse.csr_array((rank, (first, second)), shape=(n_rows, n_rows))
+    ends = first.astype(np.int32), second.astype(np.int32)  # older versions of scipy ask for these
+    graph = sparse.csr_array((rank, ends), shape=(n_rows, n_rows))
     tree = minimum_spanning_tree(graph).tocoo()
     order = np.argsort(tree.data)
     numbers = tree.data[order].astype(np.int64) - 1
