@@ -106,7 +106,7 @@ def test_the_page_names_every_file_that_knows_a_kernel():
         for file in sources
         if re.search(r"\bcauchy\b", file.read_text())
     }
-    assert "core/weighing.hpp" in files
+    assert "core/leaf_weights.hpp" in files
     assert not [file for file in files if f"`{file}`" not in page]
 
 

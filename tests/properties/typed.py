@@ -39,7 +39,7 @@ class File(NamedTuple):
                 columns[asked[option]] = values
         frame = pl.DataFrame(columns)
         if self.is_text:
-            separator, decimal_comma = asked["separator"] or ",", asked["decimal_comma"]
+            separator, decimal_comma = asked["separator"] or ",", bool(asked["decimal_comma"])
             frame.write_csv(self.path, separator=separator, decimal_comma=decimal_comma)
         else:
             frame.write_parquet(self.path)
@@ -104,7 +104,8 @@ TEXT = {
     "header": _of_text(None, True),
     "separator": _of_text(None, ";", "|"),
     "decimal_comma": of_rows(
-        "where fields are not separated by commas", lambda _, found: found["separator"] is not None
+        "where fields are not separated by commas",
+        lambda _, found: None if found["separator"] is None else True,
     ),
 }
 
