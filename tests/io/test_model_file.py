@@ -537,6 +537,16 @@ def test_an_older_file_that_lacks_results_is_refused_with_its_version(small, tmp
         load(path)
 
 
+def test_no_threads_are_refused(small, tmp_path):
+    _, content = small
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        state = json.loads(archive.read("model.json"))["state"]
+    path = tmp_path / "model.npz"
+    path.write_bytes(rewritten(content, state=state | {"n_jobs": 0}))
+    with pytest.raises(ModelFileError, match="n_jobs must not be 0"):
+        load(path)
+
+
 def test_other_errors_of_files_stay_what_they_are(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "absent.npz")

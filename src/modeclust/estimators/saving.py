@@ -320,6 +320,8 @@ def _check_names(model: Any, state: dict[str, Any]) -> None:
 def _check_values(model: Any) -> None:
     """Raise an error if attributes are missing or do not belong together."""
     check_parameters(model)
+    if model.n_jobs == 0:
+        raise ValueError("n_jobs must not be 0")
     required = ["n_features_in_", "cluster_centers_", "labels_", "counts_", "bandwidth_"]
     required += ["_fitted_with", *model._required_attributes]
     if missing := [name for name in required if not hasattr(model, name)]:

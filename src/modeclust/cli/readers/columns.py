@@ -17,7 +17,7 @@ from modeclust.data.machine import exceeds_share
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.preparation.values import MISSING_VALUES
 
-MAX_COLUMNS = 2**24  # every column has a name in memory
+MAX_COLUMNS = 2**22  # every column has a name in memory
 CHUNK_BYTES = 2**26
 
 
