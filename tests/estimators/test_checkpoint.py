@@ -403,6 +403,7 @@ def with_place(place):
         ("target", lambda target: (-1.0, None)),
         ("target", lambda target: (3.0, np.ones(3))),
         ("target", lambda target: (3.0, np.full(20, np.nan))),
+        ("target", lambda target: (3.0, np.full(20, 1e-200))),
         ("n_restarts", lambda n: 1.5),
         ("n_restarts", lambda n: 10**9),
         ("bandwidths", lambda bandwidths: bandwidths[:1]),

@@ -135,20 +135,23 @@ class Checkpoint(FitObserver):
         """Write the file; warn once if that fails."""
         record, best = progress.record, progress.best
         bandwidth, scales = self.target or (0.0, None)
-        fit = SavedFit(
-            facts=self._facts,
-            contents=self._contents,
-            begun=self._begun,
-            generator=dict(self._rng.get_state(legacy=False)),
-            # Scales on Dask workers are computed again.
-            target=(bandwidth, scales if isinstance(scales, np.ndarray) else None),
-            n_restarts=progress.n_restarts,
-            bandwidths=progress.bandwidths,
-            start=progress.start,
-            states=_pack(record.states or ([] if best is None else [best])),
-            centers=record.centers[: len(record.states)],
-            labels=np.stack(record.labels) if record.labels else None,
-        )
+        try:
+            fit = SavedFit(
+                facts=self._facts,
+                contents=self._contents,
+                begun=self._begun,
+                generator=dict(self._rng.get_state(legacy=False)),
+                # Scales on Dask workers are computed again.
+                target=(bandwidth, scales if isinstance(scales, np.ndarray) else None),
+                n_restarts=progress.n_restarts,
+                bandwidths=progress.bandwidths,
+                start=progress.start,
+                states=_pack(record.states or ([] if best is None else [best])),
+                centers=record.centers[: len(record.states)],
+                labels=np.stack(record.labels) if record.labels else None,
+            )
+        except DamagedPartError as error:  # it went on from damaged numbers
+            refuse_part(self.file, str(error))
         try:
             write_checkpoint(self.file, fit)
         except OSError as error:

@@ -156,7 +156,10 @@ def _is_target(target: Any) -> bool:
         return False
     bandwidth, scales = target
     is_positive = type(bandwidth) is float and bandwidth > 0
-    return is_positive and (scales is None or _are_positive(scales))
+    if scales is None or not is_positive:
+        return is_positive
+    # Rows are weighed by the inverse squares of their scales, which must not overflow.
+    return _are_positive(scales) and bool(scales.min() > 1e-150 and scales.max() < 1e150)
 
 
 def _are_states(packed: Any, n_states: int, n_clusters: int, n_features: int) -> bool:
