@@ -92,8 +92,8 @@ def test_dates_are_as_exact_as_they_need_to_be():
 def test_names_differ():
     parts = [["High A", "Low B", "High C"], ["High A", "Low B", "Low C"], ["High A"], [], []]
     assert name_clusters(parts, [f"Cluster {k}" for k in range(5)], 2) == [
-        "High A, Low B, High C",
-        "High A, Low B, Low C",
+        "High A, low B, high C",
+        "High A, low B, low C",
         "High A",
         "Cluster 3",
         "Cluster 4",

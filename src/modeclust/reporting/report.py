@@ -123,9 +123,9 @@ def report(
     >>> page = modeclust.report(model, flowers, path=None)
     >>> for card in page.summary["cards"]:
     ...     print(f"{card['share']:.0%} {card['name']}")
-    33% Low petal length (cm), Low petal width (cm)
+    33% Low petal length (cm), low petal width (cm)
     41% High petal length (cm)
-    26% High petal width (cm), High sepal length (cm)
+    26% High petal width (cm), high sepal length (cm)
     """
     if not isinstance(overwrite, bool):
         raise ValueError(f"overwrite must be True or False, got {overwrite!r}.")

@@ -14,7 +14,6 @@ from modeclust.reporting.columns import Column
 from modeclust.reporting.typical import AllRows
 
 MAX_NAME = 40  # letters of a column or a category in the name of a cluster
-# Whole numbers between these are written without commas: they may be years.
 FEW_DAYS, TWO_YEARS = 10, 730
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -25,12 +24,14 @@ EXTRA_DIGITS = 4
 MAX_DECIMALS, MANY_DECIMALS = 12, 400
 # Numbers with a smaller unit, or from this size on, have an exponent.
 SMALLEST_UNIT, LARGEST_NUMBER = 1e-7, 1e12
+# Whole numbers between these are written without commas: they may be years.
 YEARS = 1500, 2200
 # A value that this share of a cluster has is named as its value, or as one that it does not have.
 MOSTLY, RARELY = 0.5, 0.1
 # What differs less than this from all rows, in spreads, does not name a cluster.
 SMALLEST_EFFECT = 0.4
 N_IN_NAME, N_TERMS_IN_NAME = 2, 3
+ADJECTIVES = ("High", "Low", "More", "Less", "No")
 
 
 class NumberFormat(NamedTuple):
@@ -166,11 +167,11 @@ def name_clusters(parts: Sequence[Sequence[str]], fallbacks: Sequence[str], n: i
 
     A cluster without parts has its fallback as name, and it is added to names that stay equal.
     """
-    names = [", ".join(own[:n]) or other for own, other in zip(parts, fallbacks, strict=True)]
+    names = [join_parts(own[:n]) or other for own, other in zip(parts, fallbacks, strict=True)]
     for length in range(n + 1, max(map(len, parts), default=0) + 1):
         counts = Counter(names)
         names = [
-            ", ".join(own[:length]) if counts[name] > 1 and len(own) >= length else name
+            join_parts(own[:length]) if counts[name] > 1 and len(own) >= length else name
             for name, own in zip(names, parts, strict=True)
         ]
     counts = Counter(names)
@@ -178,6 +179,17 @@ def name_clusters(parts: Sequence[Sequence[str]], fallbacks: Sequence[str], n: i
         f"{name} ({other})" if counts[name] > 1 and name != other else name
         for name, other in zip(names, fallbacks, strict=True)
     ]
+
+
+def join_parts(parts: Sequence[str]) -> str:
+    """Return the parts of a name as one.
+
+    >>> join_parts(["High Income", "Low Age", "Plan pro"])
+    'High Income, low Age, Plan pro'
+    """
+    words = [part.split(" ", 1) for part in parts[1:]]
+    later = [" ".join([w[0].lower(), *w[1:]]) if w[0] in ADJECTIVES else " ".join(w) for w in words]
+    return ", ".join([*parts[:1], *later])
 
 
 def describe_cluster(share: float, typical: Sequence[str], what: str = "Typical") -> str:
