@@ -20,6 +20,7 @@ NUMBERS = {"bandwidth": "f", "objective": "f", "inertia": "f", "residual": "f", 
 NUMBERS |= {"converged": "b", "stage": "i"}
 PER_CLUSTER = {"counts": "i", "nearest": "i", "unsupported": "b"}
 PER_CLUSTER |= {"rows_averaged": "f", "cluster_bandwidths": "f"}
+LARGEST = 1e150
 # Fields that are saved of the last state only.
 OF_LAST = ("centers", "labels", "memberships", "history", "mass", "reference", "frozen")
 
@@ -159,7 +160,7 @@ def _is_target(target: Any) -> bool:
     if scales is None or not is_positive:
         return is_positive
     # Rows are weighed by the inverse squares of their scales, which must not overflow.
-    return _are_positive(scales) and bool(scales.min() > 1e-150 and scales.max() < 1e150)
+    return _are_positive(scales) and bool((scales > 1 / LARGEST).all() and _are_small(scales))
 
 
 def _are_states(packed: Any, n_states: int, n_clusters: int, n_features: int) -> bool:
@@ -189,11 +190,17 @@ def _are_states(packed: Any, n_states: int, n_clusters: int, n_features: int) ->
         and packed["labels"] is packed["memberships"] is None
         and isinstance(packed["history"], tuple)
         and all(is_array(part, "f", n_clusters) and bool((part >= 0).all()) for part in sums)
+        and (packed["mass"] is None or _are_small(packed["mass"]))
     )
 
 
 def _are_positive(values: Any) -> bool:
     return is_array(values, "f", None) and _are_finite(values) and bool((values > 0).all())
+
+
+def _are_small(values: Any) -> bool:
+    """Return whether the squares of numbers do not overflow."""
+    return bool((values < LARGEST).all())
 
 
 def _are_finite(values: Any) -> bool:

@@ -139,6 +139,7 @@ def npz_with_header(shape):
         ),
         ("data.mtx", MTX.format("coordinate", f"2 2 {10**12}"), "declares 10{12} numbers"),
         ("data.mtx", MTX.format("coordinate", f"{10**12} 2 1"), "rows do not fit in memory"),
+        ("data.mtx", MTX.format("array", "0 2"), "expected rows and columns, got 0 x 2"),
         ("data.mtx", MTX.format("coordinate", f"2 {10**12} 1"), "at most 4194304 columns, got 10"),
         ("data.mtx", MTX.format("coordinate", "2 2 1")[:-2] + "\0\n", "binary; expected text"),
         ("data.npz", sparse_npz([10**12, 3]), "rows do not fit in memory"),

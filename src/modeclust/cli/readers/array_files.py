@@ -150,6 +150,8 @@ def read_mtx(path: Path) -> ArrayColumns:
     if b"\0" in content:
         raise TableError("the file is binary; expected text")
     n_rows, n_columns, n_entries, kind, *_ = mminfo(io.BytesIO(content))
+    if n_rows == 0 or n_columns == 0:  # scipy divides by them
+        raise TableError(f"expected rows and columns, got {n_rows} x {n_columns}")
     n_entries = n_entries if kind == "coordinate" else n_rows * n_columns
     n_lines = content.count(b"\n")
     if n_entries > 2 * n_lines:  # half of a symmetric matrix is stored
