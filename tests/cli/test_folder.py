@@ -137,5 +137,6 @@ def test_a_full_disk_leaves_no_folder(tmp_path):
 
     done = run("fit", "iris", *QUICK, cwd=tmp_path, preexec_fn=limit)
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"error: 'iris\.modes/report\.html': File too large\n", done.stderr)
+    first, *_ = done.stderr.splitlines()  # a measurement of coverage fails too
+    assert first == "error: 'iris.modes/report.html': File too large"
     assert names(tmp_path) == []

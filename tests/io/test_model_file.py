@@ -397,6 +397,11 @@ def test_a_kernel_density_that_does_not_fit_is_refused(tmp_path):
             {"scale": np.full(n_rows, np.nan)},
             {"scale": 1},
             {"X": sparse.csr_array(np.full((n_rows, width), 1e30))},
+            {
+                "X": sparse.csr_array(
+                    (np.ones(2), [1, 0], [0] + n_rows * [2]), shape=(n_rows, width)
+                )
+            },
         ):
             state = model._state() | {"_kernel_density": altered(model._kernel_density, **changes)}
             write_document(path, Document("0.1", "MeanShift", state, {}), MeanShift._saved_types)

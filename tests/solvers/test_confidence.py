@@ -202,6 +202,7 @@ def test_a_spread_of_wrong_parts_is_refused(changes):
         {"deviation": np.ones(3)},
         {"gap": np.array([0.0, np.nan])},
         {"gap_deviation": np.zeros(2)},
+        {"gap_deviation": np.array([1.0, 1e-200])},
         {"is_small": np.array([True, True])},
         {"is_small": np.array([True, False])},
         {"labels": np.array([1, 0, 0], dtype=np.int32)},

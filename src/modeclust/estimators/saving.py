@@ -295,6 +295,7 @@ def are_rows(X: Any, n_rows: int | None, width: int | None) -> bool:
     if not is_sparse(X):
         return is_array(X, "f", n_rows, width) and bool(np.isfinite(X).all())
     is_right = X.format == "csr" and X.dtype.kind == "f" and bool(np.isfinite(X.data).all())
+    is_right = is_right and bool(X.has_canonical_format)  # as the core expects
     return is_right and all(m in (None, n) for n, m in zip(X.shape, (n_rows, width), strict=True))
 
 

@@ -41,6 +41,7 @@ KEPT_ROWS, FEWEST_KEPT, MOST_KEPT = 4096, 32, 128
 NEIGHBOR = 10
 # Ratios of distances are between these, so that neither squares nor logarithms overflow.
 MIN_RATIO, MAX_RATIO = 1e-3, 1e150
+SMALLEST_DEVIATION = 1e-100  # smaller ones count as 0
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 # Rows are scored in blocks: of this many rows, of this many for each cluster, or of this many
 # numbers, whichever is the largest block.
@@ -111,7 +112,8 @@ class OutlierScale:
         size = len(self.radius) if is_array(self.radius, "f", None) else 0
         is_right = all(is_array(column, "f", size) for column in columns)
         is_right = is_right and all(np.isfinite(column).all() for column in columns)
-        is_right = is_right and all((column > 0).all() for column in columns[:3])
+        is_right = is_right and bool((self.radius > 0).all())
+        is_right = is_right and all((column > SMALLEST_DEVIATION).all() for column in columns[1:3])
         is_right = is_right and is_array(self.is_small, "b", size) and False in self.is_small
         is_right = is_right and len(getattr(self.rows, "shape", ())) == 2
         is_right = is_right and is_array(self.labels, "i", self.rows.shape[0])
@@ -190,7 +192,7 @@ def measure_typical(
     kept = _systematic(labels, counts, most)
     scale = OutlierScale(
         np.exp(own * np.log(medians) + (1 - own) * np.log(spread.radius)),
-        np.where(deviation > 0, deviation, DEFAULT_DEVIATION),
+        np.where(deviation > SMALLEST_DEVIATION, deviation, DEFAULT_DEVIATION),
         np.zeros(n_clusters),
         np.ones(n_clusters),
         is_small,
@@ -200,7 +202,7 @@ def measure_typical(
     gaps = scale.gaps(read_rows(X, used), labels, n_threads)
     gap = _shrunk(gaps, labels, counts, own)
     above = _shrunk(gaps - gap[labels], labels, counts, own, ONE_DEVIATION)
-    gap_deviation = np.where(above > 0, above, DEFAULT_DEVIATION)
+    gap_deviation = np.where(above > SMALLEST_DEVIATION, above, DEFAULT_DEVIATION)
     return Typical(spread, replace(scale, gap=gap, gap_deviation=gap_deviation))
 
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from modeclust.cli.readers.columns import ArrayColumns, chunk_length, name_features
 from modeclust.cli.readers.files import TableError, listed, read_content, split_container
@@ -158,7 +159,9 @@ def read_mtx(path: Path) -> ArrayColumns:
         raise TableError(
             f"the header declares {n_entries} numbers, but the file has {n_lines} lines"
         )
-    return ArrayColumns(mmread(io.BytesIO(content), spmatrix=False), {})
+    # With several threads, scipy's reader may end the process if the file is damaged.
+    with threadpool_limits(1, user_api="scipy"):
+        return ArrayColumns(mmread(io.BytesIO(content), spmatrix=False), {})
 
 
 def scan_zarr(path: Path) -> ArrayScan:
