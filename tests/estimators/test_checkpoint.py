@@ -417,6 +417,7 @@ def with_place(place):
         ("states", lambda states: states | {"counts": states["counts"] + 1}),
         ("states", lambda states: states | {"nearest": states["nearest"] + 20}),
         ("states", lambda states: states | {"centers": states["centers"] * np.nan}),
+        ("states", lambda states: states | {"stage": states["stage"] + 1}),
         ("states", lambda states: states | {"mass": np.ones(3)}),
         ("states", lambda states: states | {"mass": np.full(2, 1e160)}),
         ("centers", lambda centers: centers[:, :1]),

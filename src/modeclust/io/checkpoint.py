@@ -81,6 +81,10 @@ class SavedFit:
         _check("states", bool(np.all(self.states["nearest"] < n_rows)))
         sizes = self.states["counts"].reshape(-1, shape_of_one[0]).sum(axis=1)
         _check("states", bool(np.all(sizes == n_rows)))
+        # K-means, then the bandwidths, then the levels of the modes.
+        stages = self.states["stage"] if n_states else np.zeros(1)
+        path, levels = stages[1 : 1 + n_bandwidths], stages[1 + n_bandwidths :]
+        _check("states", stages[0] == 0 and bool((path == path[:1]).all() and (levels == 2).all()))
 
     @property
     def progress(self) -> str:
