@@ -250,6 +250,12 @@ def test_foreign_files_are_refused(content, tmp_path):
         load(path)
 
 
+def state_in(content):
+    """Return the state of a model, as its text has it."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return json.loads(archive.read("model.json"))["state"]
+
+
 def rewritten(content, **changes):
     """Return the bytes of a model file with its text changed."""
     buffer = io.BytesIO()
@@ -523,8 +529,7 @@ def test_a_file_of_a_later_series_is_refused(written_by, version, is_read, tmp_p
 
 def test_a_file_of_an_older_version_is_read_with_defaults_for_what_it_lacks(small, tmp_path):
     model, content = small
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        state = json.loads(archive.read("model.json"))["state"]
+    state = state_in(content)
     del state["mean_shift_iter"]
     path = tmp_path / "model.npz"
     path.write_bytes(rewritten(content, version="0.0.1", state=state))
@@ -533,8 +538,7 @@ def test_a_file_of_an_older_version_is_read_with_defaults_for_what_it_lacks(smal
 
 def test_an_older_file_that_lacks_results_is_refused_with_its_version(small, tmp_path):
     _, content = small
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        state = json.loads(archive.read("model.json"))["state"]
+    state = state_in(content)
     del state["modes_"]
     path = tmp_path / "model.npz"
     path.write_bytes(rewritten(content, version="0.1.0", state=state))
@@ -544,8 +548,7 @@ def test_an_older_file_that_lacks_results_is_refused_with_its_version(small, tmp
 
 def test_no_threads_are_refused(small, tmp_path):
     _, content = small
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        state = json.loads(archive.read("model.json"))["state"]
+    state = state_in(content)
     path = tmp_path / "model.npz"
     path.write_bytes(rewritten(content, state=state | {"n_jobs": 0}))
     with pytest.raises(ModelFileError, match="n_jobs must not be 0"):

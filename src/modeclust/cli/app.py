@@ -30,9 +30,8 @@ class Commands(TyperGroup):
         except UsageError as error:
             if type(error).__name__ != "NoArgsIsHelpError":  # the help was shown
                 hint = f" ({error.ctx.command_path} --help)" if error.ctx else ""
-                message = error.format_message().replace(
-                    "Value error, ", ""
-                )  # a prefix of pydantic
+                # pydantic, which typer may use, has this prefix.
+                message = error.format_message().replace("Value error, ", "")
                 tell("error", f"{message.rstrip('.')}{hint}")
             code = error.exit_code
         sys.exit(code or 0)
