@@ -148,5 +148,22 @@ def laplacian_authors(results):
     )
 
 
+def neighbors(results):
+    """Compare searches for exact neighbours."""
+    if not (part := results["neighbors"]):
+        return ""
+    rows = [
+        [name, spread(own["ratio"]), spread(own["seconds"], ".3g")]
+        for name, own in part["contestants"].items()
+    ]
+    return section(
+        f"Exact neighbours: {part['data']}",
+        ["", "time / scikit-learn", "seconds"],
+        rows,
+        f"The {part['n_neighbors']} nearest other rows of every row, in float64; at most 3 "
+        f"repeats. {part['same_neighbors']:.4%} of the neighbours are the same.",
+    )
+
+
 def _scores(own):
     return [mean_and_range(own[key]) for key in ("accuracy", "nmi", "adjusted_rand")]

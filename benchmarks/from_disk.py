@@ -3,7 +3,8 @@
     python benchmarks/from_disk.py [--gigabytes 20] [--memory 4] [--folder DIR]
 
 writes a folder of Parquet files, fits it with `modeclust fit` in a process with limited memory,
-checks that the modes are near the true centers, and removes the files.
+counts how often each pass reads the files, checks that the modes are near the true centers, and
+removes the files.
 """
 
 import argparse
@@ -23,6 +24,32 @@ from chunks import Blobs
 
 N_FEATURES, N_CLUSTERS, PART_BYTES = 64, 10, 2**28
 GB = 10**9
+# The command line, which also writes to reads.json how many rows were read in how many passes. All
+# chunks are read in threads of this process.
+COUNTED = """
+import json
+from modeclust.__main__ import main
+from modeclust.cli.readers import parquet_files
+from modeclust.data.dask.dataset import DaskDataset
+
+rows_read, passes = [], []  # appending is safe in threads
+read, run = parquet_files._read_matrix, DaskDataset.run
+
+def counted_read(ranges, *arguments):
+    rows_read.append(sum(rows.n_rows for rows in ranges))
+    return read(ranges, *arguments)
+
+def counted_run(dataset, pass_):
+    passes.append(type(pass_).__name__)
+    return run(dataset, pass_)
+
+parquet_files._read_matrix, DaskDataset.run = counted_read, counted_run
+try:
+    main()
+finally:
+    with open("reads.json", "w") as file:
+        json.dump({"rows": sum(rows_read), "passes": len(passes)}, file)
+"""
 
 
 def main():
@@ -50,9 +77,9 @@ def _run(folder, gigabytes, memory):
     print(f"{blobs.describe()}: {on_disk / GB:.1f} GB on the disk", flush=True)
 
     begun = time.perf_counter()
-    command = ["fit", str(rows), "-k", str(N_CLUSTERS), "--bandwidth", "20", "--n-bandwidths", "5"]
+    command = ["fit", str(rows), "-k", str(N_CLUSTERS), "--bandwidth", "20"]
     fit = subprocess.Popen(
-        [sys.executable, "-m", "modeclust", *command, "--n-init", "1", "--stream", "--json"],
+        [sys.executable, "-c", COUNTED, *command, "--n-init", "1", "--stream", "--json"],
         cwd=folder,
         stdout=subprocess.PIPE,
         text=True,
@@ -65,10 +92,13 @@ def _run(folder, gigabytes, memory):
         return 1
     peak = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     found = json.loads(output)
+    counts = json.loads((folder / "reads.json").read_text())
+    reads = counts["rows"] / n_rows
     modes = pl.read_csv(folder / "rows.modes" / "modes.csv").to_numpy()[:, 3:]
     gaps = np.linalg.norm(modes[:, None] - blobs.centers()[None], axis=2)
     print(
-        f"fitted in {took:.0f} s with {found['n_iter']} iterations; peak memory "
+        f"fitted in {took:.0f} s with {found['n_iter']} iterations; {counts['passes']} passes read "
+        f"the files {reads:.1f} times, {reads / counts['passes']:.2f} times each; peak memory "
         f"{peak / GB:.2f} GB, limit {memory:g} GB; each true center has a mode within "
         f"{gaps.min(axis=0).max():.3g}; rows are about {3 * N_FEATURES**0.5:.0f} from their centers"
     )

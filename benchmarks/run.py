@@ -23,11 +23,13 @@ from defaults_time import measure_time
 from effort import Effort
 from fits import measure_kmeans, measure_whole_fit
 from growth import CURVES, measure_growth
+from installation import measure_installation
 from iteration import measure_iteration
 from labelled import missing_sets
 from laplacian import measure_authors, measure_bound, measure_quality, missing_reference
 from mean_shift import measure_shift_growth
 from memory import measure_memory
+from neighbors import measure_neighbors
 from others import OTHERS
 from outside_load import OutsideLoad
 from peers import missing_peers
@@ -47,10 +49,12 @@ SINGLE = {
     "laplacian-quality": measure_quality,
     "laplacian-bound": measure_bound,
     "laplacian-authors": measure_authors,
+    "neighbors": measure_neighbors,
     "chunks": measure_chunks,
     "scale": measure_scale,
     "bounds": measure_bounds,
     "start": measure_start,
+    "installation": measure_installation,
     "defaults-quality": measure_defaults,
     "defaults-outliers": measure_outliers,
     "defaults-time": measure_time,

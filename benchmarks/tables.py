@@ -8,6 +8,7 @@ from algorithm_tables import (
     laplacian_bound,
     laplacian_quality,
     mean_shift_growth,
+    neighbors,
     other_clusterings,
 )
 from choosing_tables import choosing_k
@@ -62,11 +63,13 @@ def to_markdown(results) -> str:
         laplacian_quality,
         laplacian_bound,
         laplacian_authors,
+        neighbors,
         chunks,
         chunk_means,
         predicted_passes,
         bounds,
         _start,
+        _installation,
         _problems,
     )
     texts = (make(results) for make in sections)
@@ -164,6 +167,20 @@ def _start(results):
         rows,
         "Import: of KModes and of scikit-learn's KMeans. First fit: on iris, from the start of the "
         "process. Later fits: the shortest of 51 on iris in one process.",
+    )
+
+
+def _installation(results):
+    if not (part := results["installation"]):
+        return ""
+    others = ", ".join(part["other_packages"]) or "none"
+    rows = [[f"{part['build_seconds']:.0f}", part["threads"], f"{part['bytes'] / 1e6:.2f}", others]]
+    return section(
+        "Building and installing",
+        ["build, s", "threads", "size, MB", "other packages"],
+        rows,
+        "Build: a wheel from the sources, nothing of which is compiled before. Size: of the "
+        "installed files, with those of packages that scikit-learn does not need.",
     )
 
 

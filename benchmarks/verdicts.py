@@ -9,6 +9,7 @@ from defaults_quality import DEFAULT
 from iteration import BARE_READ, OPENING
 from laplacian import KMEANS
 from mean_shift import THEIRS as THEIR_SHIFT
+from neighbors import THEIR_SEARCH
 from peers import DASK_ML, LLOYD, OURS
 from start import THEIRS
 from timing import summary
@@ -55,6 +56,9 @@ def comparisons(results) -> Iterator[Comparison]:
     if part := results["chunks"]:
         means, data = part["means"], part["data"]
         yield from _times("K-means on Dask", data, means, [MEANS_CLUSTER], [DASK_ML])
+    if part := results["neighbors"]:
+        own = part["contestants"]
+        yield from _times("exact neighbours", part["data"], own, [OURS], [THEIR_SEARCH])
     if part := results["start"]:
         yield from _times("import", "-", part["import"], [OURS], [THEIRS])
         yield from _times("first fit of a process", "iris", part["first_fit"], [OURS], [THEIRS])
