@@ -17,6 +17,7 @@ from bounds import measure_bounds
 from choosing_k import measure_choosing
 from chunks import measure_chunks, measure_scale
 from confidence import measure_confidence
+from cosine_text import measure_text
 from defaults_outliers import measure_outliers
 from defaults_quality import measure_defaults, missing_battery
 from defaults_time import measure_time
@@ -60,6 +61,7 @@ SINGLE = {
     "defaults-time": measure_time,
     "choosing-k": measure_choosing,
     "confidence": measure_confidence,
+    "cosine-text": measure_text,
 }
 NAMES = (*WORKLOADS, *CURVES, *OTHERS, *SINGLE)
 

@@ -13,6 +13,7 @@ from algorithm_tables import (
 )
 from choosing_tables import choosing_k
 from confidence_tables import outlier_scores, unsure_rows
+from cosine_text_table import cosine_text
 from dask_tables import chunk_means, chunks, predicted_passes
 from defaults_tables import (
     battery,
@@ -52,6 +53,7 @@ def to_markdown(results) -> str:
         choosing_k,
         outlier_scores,
         unsure_rows,
+        cosine_text,
         iteration_ratios,
         iteration_details,
         kmeans,

@@ -1,20 +1,15 @@
 """Text by both metrics: the labels at each bandwidth, against those of K-means.
 
 For each set, K-modes follows a path by each metric, from the best of ten K-means runs down to modes
-that average 30 rows in the median. The table has the adjusted Rand index of K-means, the lowest and
-the highest of all bandwidths, each the mean over seeds, and the lengths of the centers at the last
-bandwidth. K-means by the metric "cosine" is spherical K-means.
-
-    python benchmarks/text_metrics.py [--seeds 3]
+that average 30 rows in the median. K-means by the metric "cosine" is spherical K-means.
 """
 
-import argparse
 import inspect
-import warnings
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+from effort import Effort
 from environment import data_file
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -23,8 +18,10 @@ from workloads import read_tdt2
 
 from modeclust import kmodes_path
 
+METRICS = ("euclidean", "cosine")
 SUBPACKAGES = ("fft", "interpolate", "linalg", "ndimage", "optimize", "sparse")
 N_BANDWIDTHS = 24
+N_SEEDS = 3
 FEWEST_AVERAGED = 30
 N_COMPONENTS = 100
 BANDWIDTHS = np.geomspace(2.0, 0.2, N_BANDWIDTHS)
@@ -50,13 +47,12 @@ def embedded(X: Any) -> Any:
     return TruncatedSVD(N_COMPONENTS, random_state=0).fit_transform(X)
 
 
-def read_sets() -> dict[str, tuple[Any, Any]]:
-    """Return the sets that are at hand, with their classes."""
+def read_sets(quick) -> dict[str, tuple[Any, Any]]:
+    """Return the sets that are available, with their classes."""
     X, y = docstrings()
     sets = {"SciPy, tf-idf": (X, y), "SciPy, 100 components": (embedded(X), y)}
     file = data_file("tdt2.npz")
-    if file is None:
-        print("TDT2 is not in MODECLUST_DATA and left out.")
+    if file is None or quick:
         return sets
     X, y = read_tdt2(file)
     return sets | {"TDT2, tf-idf": (X, y), "TDT2, 100 components": (embedded(X), y)}
@@ -74,24 +70,29 @@ def follow(X: Any, y: Any, metric: str, seed: int) -> Any:
     return np.array([indices, averaged, lengths.min(axis=1), lengths.max(axis=1)])
 
 
-def main() -> None:
-    """Print a row for each set and metric, with means over seeds."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    n_seeds = parser.parse_args().seeds
-    warnings.simplefilter("ignore", UserWarning)
-    print("| set | metric | K-means | lowest | highest | last bandwidth | center lengths | to |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name, (X, y) in read_sets().items():
-        for metric in ("euclidean", "cosine"):
-            found = np.mean([follow(X, y, metric, seed) for seed in range(n_seeds)], axis=0)
-            averages_enough = np.logical_and.accumulate(found[1] >= FEWEST_AVERAGED)
-            indices, _, shortest, longest = found[:, averages_enough]
-            last = BANDWIDTHS[len(indices) - 2]
-            numbers = (indices[0], indices.min(), indices.max(), last, shortest[-1], longest[-1])
-            row = " | ".join(f"{number:.3f}" for number in numbers)
-            print(f"| {name} | {metric} | {row} |", flush=True)
+def measure_text(effort: Effort):
+    """Return the adjusted Rand index along the path of each set, by each metric."""
+    n_seeds = 1 if effort.quick else N_SEEDS
+    found = {
+        name: {
+            "shape": list(X.shape),
+            "n_clusters": len(np.unique(y)),
+            "metrics": {metric: _summarize(X, y, metric, n_seeds) for metric in METRICS},
+        }
+        for name, (X, y) in read_sets(effort.quick).items()
+    }
+    return {"seeds": n_seeds, "fewest_averaged": FEWEST_AVERAGED, "sets": found}
 
 
-if __name__ == "__main__":
-    main()
+def _summarize(X, y, metric, n_seeds):
+    """Return the means over seeds down to the last bandwidth that averages enough rows."""
+    found = np.mean([follow(X, y, metric, seed) for seed in range(n_seeds)], axis=0)
+    averages_enough = np.logical_and.accumulate(found[1] >= FEWEST_AVERAGED)
+    indices, _, shortest, longest = found[:, averages_enough]
+    return {
+        "kmeans": float(indices[0]),
+        "lowest": float(indices.min()),
+        "highest": float(indices.max()),
+        "last_bandwidth": float(BANDWIDTHS[len(indices) - 2]),
+        "lengths": [float(shortest[-1]), float(longest[-1])],
+    }
