@@ -4,7 +4,7 @@ Outliers: what they do to means, medoids and modes
 
 A mean gives every row the same weight, so far rows move it, or take it for themselves. By default,
 K-modes does not let them: its start moves centers that serve outliers to where more rows are, and
-far rows have no weight in a mode. This example shows what that does, and where it ends.
+far rows have almost no weight in a mode. This example shows the effect, and its limits.
 """
 
 import matplotlib.pyplot as plt

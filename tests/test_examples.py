@@ -97,7 +97,7 @@ def check_digits(printed):
     *_, first, last = numbers(re.search(r"^ *mean .*", printed, re.MULTILINE)[0])
     assert_says(
         README,
-        f"nearest to its mean, {first:.1%} are of one class, and of those nearest to its mode "
+        f"nearest to its mean, {first:.1%} are of one class; of those nearest to its mode, "
         f"{last:.0%} (`make demo`)",
     )
     changed = re.search(r"labels that are not those of K-means: (.*)", printed)[1]

@@ -87,8 +87,8 @@ class KModes(
     max_clusters : int, default=40
         The largest number of clusters that ``n_clusters="auto"`` tries.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
-        "auto" chooses all bandwidths from the data, as said above. A number is the target of the
-        algorithm of the paper, with one bandwidth for labels and modes; ``np.inf`` is plain
+        "auto" chooses all bandwidths from the data, as described above. A number is the target of
+        the algorithm of the paper, with one bandwidth for labels and modes; ``np.inf`` is plain
         K-means. A rule estimates this number from the data (`estimate_bandwidth`). It can have a
         factor: "knn/3" or "0.4*knn".
     rows_per_mode : float or "auto", default="auto"
@@ -124,8 +124,9 @@ class KModes(
         Number of mode steps between two assignments.
     tol : float, default=1e-4
         The fit has converged if no label changes and no mode moves by more than `tol` bandwidths.
-        With ``bandwidth="auto"``, labels may change, and centers move by 10 `tol` bandwidths.
-        K-means runs stop by the rule of scikit-learn with the same `tol`.
+        With ``bandwidth="auto"``, the labels have converged if no center moves by more than 10
+        `tol` bandwidths, even if some labels still change. K-means runs stop by the rule of
+        scikit-learn with the same `tol`.
     half_life : float, default=np.inf
         For `partial_fit`: the weight of a row is halved after this many more rows, or after rows
         whose sample weights have this sum.
@@ -147,15 +148,16 @@ class KModes(
     store_labels : bool or "auto", default="auto"
         Whether `path_` stores the labels at every bandwidth. "auto" stores up to ten million.
     checkpoint : str, path-like or None, default=None
-        File in which progress is saved after each restart and bandwidth. If the file exists, the
-        fit is resumed from it, with the same result as without interruption. A checkpoint of other
-        data, other parameters or other chunks of a Dask collection is an error. `random_state` is
-        compared only if it is a seed, and a callable `init` only by name. Use one file for one fit
-        at a time. `partial_fit` uses it for the first batch only.
+        File in which progress is saved after each K-means run, each bandwidth and each level of the
+        modes. If the file exists, the fit is resumed from it, with the same result as without
+        interruption. A checkpoint of other data, other parameters or other chunks of a Dask
+        collection is an error. `random_state` is compared only if it is a seed, and a callable
+        `init` only by name. Use one file for one fit at a time. `partial_fit` uses it for the first
+        batch only.
     keep_checkpoint : bool, default=False
         Whether the file is kept after the fit. The same call then returns at once.
     verbose : int, default=0
-        If 1, print one line for each bandwidth.
+        If 1, print one line for each bandwidth and for each level of the modes.
 
     Attributes
     ----------
@@ -168,7 +170,7 @@ class KModes(
         The cluster of each row: its nearest center. For a Dask collection, a lazy Dask array.
     bandwidth_ : float
         The bandwidth of the labels. With "auto", the median distance of the rows to their centers
-        at the start.
+        at the start. Infinite with ``reassign=False``: the labels are those of K-means.
     mode_bandwidths_ : ndarray of shape (n_clusters,)
         The bandwidth of each mode.
     rows_averaged_ : ndarray of shape (n_clusters,)
@@ -191,8 +193,9 @@ class KModes(
         positive weight.
     redundancy_ : csr_array of shape (n_clusters, n_clusters)
         For pairs of nearby centers: the lowest density of the rows of both clusters on the segment
-        between the centers, divided by the lower of the two peaks. Of 200,000 rows or more, and
-        2,000 for each cluster, only every n-th counts. Empty at an infinite bandwidth.
+        between the centers, divided by the lower of the two peaks. With at least 200,000 rows, and
+        at least 2,000 for each cluster, only every n-th row is used. Empty at an infinite
+        bandwidth.
     dip_significance_ : csr_array of shape (n_clusters, n_clusters)
         For the same pairs: the depth of this dip in standard deviations (`redundant_clusters`).
     outlier_scores_ : ndarray of shape (n_samples,)

@@ -65,8 +65,8 @@ class RedundancyMixin(PathEstimator, SavingMixin):
         Returns
         -------
         list of tuple of int
-            Pairs (i, j) with i < j, the most redundant first. None if the bandwidth is too wide to
-            tell.
+            Pairs (i, j) with i < j, the most redundant first. An empty list if the bandwidth is too
+            wide to tell.
 
         Warns
         -----
@@ -105,8 +105,8 @@ class RedundancyMixin(PathEstimator, SavingMixin):
     ) -> Self:
         """Return a new model in which redundant clusters are merged.
 
-        In each group of clusters that are redundant with one another, the mode of the largest
-        cluster is kept. K-modes then runs again from these modes, at the bandwidth of this model.
+        In each group of clusters that are redundant with one another, the center of the largest
+        cluster is kept. K-modes then runs again from these centers, at the bandwidth of this model.
         This is repeated until no two clusters are redundant, or the bandwidth is too wide to tell.
 
         Parameters
@@ -133,8 +133,8 @@ class RedundancyMixin(PathEstimator, SavingMixin):
 
         Notes
         -----
-        `path_` of the new model starts from the modes that were kept, without K-means. Its `init`
-        is an array of these modes. `fit` runs K-means from there first, so a clone that is fitted
+        `path_` of the new model starts from the centers that were kept, without K-means. Its `init`
+        is an array of these centers. `fit` runs K-means from there first, so a clone that is fitted
         to the same rows may find other clusters.
         """
         model, pairs = self, self.redundant_clusters(threshold)

@@ -87,8 +87,8 @@ def suggest_clusters(
     deviations apart. Where clusters are nearer and have no shape in common, they are counted as
     one.
 
-    The shape is that of a mixture of normal distributions with one variance, as many as have the
-    least BIC. A score test says whether they have covariances of their own.
+    The shape is that of a mixture of normal distributions with one variance; their number is the
+    one with the lowest BIC. A score test says whether they have covariances of their own.
 
     References
     ----------

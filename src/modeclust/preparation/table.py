@@ -40,7 +40,7 @@ IF_WRONG = "if that is wrong, convert them to numbers before"
 
 
 class TablePreparation(TransformerMixin, BaseEstimator):
-    """Make rows of numbers of a table with columns of every kind.
+    """Turn a table with columns of every kind into rows of numbers.
 
     What each column is, is judged by its values and its name, unless `kinds` says it:
 
@@ -53,7 +53,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
       have decimal commas.
     - Dates and times become numbers of days.
     - Categories, and all columns with two values, become one feature for each value. Values that
-      are rare (below 1% or not among the 20 most common) share one feature.
+      are rare (below 1%, fewer than 5 rows, or not among the 20 most common) share one feature.
     - Free text becomes tf-idf, reduced to ten features.
 
     Each column counts about as much as any other: two different categories are as far apart as two

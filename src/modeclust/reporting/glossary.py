@@ -29,8 +29,8 @@ GLOSSARY = {
     "typical row": "In each column, the mean with the weights of the mode; the commonest category, "
     "and the middle of dates. Missing values are left out.",
     "range": "From the 10% to the 90% quantile, with the weights of the mode.",
-    "all rows": "The mean of all rows without extreme values: those below the 1% and above the 99% "
-    "quantile are moved to these quantiles.",
+    "all rows": "The mean of all rows, with values below the 1% and above the 99% quantile moved to "
+    "these quantiles.",
     "spread": "The standard deviation of all rows, with extreme values moved to the 1% and 99% "
     "quantiles.",
     "effect": "How far a cluster is from all rows, in spreads. For a category: the difference "
@@ -41,7 +41,7 @@ GLOSSARY = {
     "terms": "Words that are frequent in the texts of a cluster and rare in those of others "
     "(c-TF-IDF), or features that are larger in it than in all rows.",
     "nearest cluster": "The cluster with the nearest mode.",
-    "stability": "How much the same a cluster is if the model is fitted to other samples of the "
+    "stability": "How similar a cluster is if the model is fitted to other samples of the "
     "rows: the mean Jaccard similarity. From 0.85 on, a cluster is stable; do not trust one below "
     "0.6.",
     "mode shift": "How far the mode moves from sample to sample, in distances between neighbouring "

@@ -44,8 +44,8 @@ def report(
     ----------
     clustering : estimator, Pipeline or array-like of shape (n_samples,)
         A fitted `KModes`, `LaplacianKModes` or `MeanShift`; a fitted scikit-learn `Pipeline` that
-        ends in one; or labels of any algorithm, whole numbers or strings, in which -1 is noise. Of
-        any other fitted estimator, such as `KMeans`, these are its `labels_`. The modes of labels
+        ends in one; or labels of any algorithm, whole numbers or strings, in which -1 is noise. For
+        any other fitted estimator, such as `KMeans`, its `labels_` are used. The modes of labels
         are found by `cluster_modes`.
     data : frame, array-like or sparse matrix of shape (n_samples, n_columns)
         The rows, as you have them, in the order of the fit: a pandas, polars or other frame that
