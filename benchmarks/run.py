@@ -1,11 +1,13 @@
 """Compare the times of modeclust and its peers in one run.
 
-    python benchmarks/run.py [--only NAME ...] [--repeats 5] [--quick] [--out DIR]
+    python benchmarks/run.py [--only NAME ...] [--repeats 5] [--quick] [--add] [--out DIR]
 
-writes results.json, results.md and pictures to out/bench after every workload.
+writes results.json, results.md and pictures to out/bench after every workload. With --add, the other
+results of an earlier run stay.
 """
 
 import argparse
+import json
 import sys
 import traceback
 import warnings
@@ -86,6 +88,9 @@ def main():
         "growth": {},
         "others": {},
     }
+    if arguments.add:
+        earlier = json.loads((arguments.out / "results.json").read_text(encoding="utf-8"))
+        results = earlier | {"environment": results["environment"]}
     for line in results["left_out"]:
         print(line)
     for name in arguments.only or NAMES:
@@ -106,6 +111,7 @@ def parse():
     )
     parser.add_argument("--repeats", type=int, help="number of turns; 5 by default, 1 with --quick")
     parser.add_argument("--quick", action="store_true", help="small data, as a quick check")
+    parser.add_argument("--add", action="store_true", help="keep other results of an earlier run")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), metavar="DIR")
     arguments = parser.parse_args()
     if arguments.repeats is not None and arguments.repeats < 1:

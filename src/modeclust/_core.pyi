@@ -21,7 +21,13 @@ def compiler() -> str:
 def nanobind_version() -> str:
     """Return the version of nanobind that this module was built with."""
 
-def means(totals: Doubles, mass: Doubles, otherwise: Doubles, unit_length: bool = False) -> Doubles:
+def means(
+    totals: Doubles,
+    mass: Doubles,
+    otherwise: Doubles,
+    unit_length: bool = False,
+    n_threads: int = 1,
+) -> Doubles:
     """Return totals / mass (K, D), with the rows of `otherwise` where the mass is 0.
 
     With `unit_length`, return the totals divided by their lengths, with the rows of `otherwise`
@@ -29,7 +35,11 @@ def means(totals: Doubles, mass: Doubles, otherwise: Doubles, unit_length: bool 
     """
 
 def center_moves(
-    before: Doubles, after: Doubles, tolerance: float = 0.0, rounding: float = 0.0
+    before: Doubles,
+    after: Doubles,
+    tolerance: float = 0.0,
+    rounding: float = 0.0,
+    n_threads: int = 1,
 ) -> tuple[float, float, bool]:
     """Return the largest move of a center, the sum of squared moves, and whether all are small.
 
@@ -38,7 +48,7 @@ def center_moves(
     """
 
 def each_move(
-    before: Doubles, after: Doubles, tolerances: Doubles, rounding: float
+    before: Doubles, after: Doubles, tolerances: Doubles, rounding: float, n_threads: int = 1
 ) -> tuple[Doubles, NDArray[np.bool_]]:
     """Return how far each center moves, and whether this is small, as in `center_moves`."""
 
@@ -123,6 +133,10 @@ class Rows:
     @property
     def first_row(self) -> int:
         """Index of the first of these rows in the whole dataset."""
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads of a pass."""
 
     @property
     def unit_length(self) -> bool:

@@ -1,6 +1,8 @@
 """`fit`: the data that it accepts, and the fit."""
 
+import errno
 import json
+import os
 import re
 from pathlib import Path
 
@@ -273,3 +275,42 @@ def test_a_constant_column_with_weights_is_not_scaled():
     scaler = fit_scaling(X, weight)
     assert scaler.scale_[0] > 1
     assert scaler.scale_[1] == 1
+
+
+@pytest.mark.parametrize("command", ["fit", "explore"])
+def test_a_checkpoint_stays_until_the_results_are_written(command, here, monkeypatch):
+    arguments = (command, "iris", *QUICK, "--checkpoint", "c", "-o", "out.html")
+    arguments += ("--no-open",) if command == "explore" else ()
+    with monkeypatch.context() as full:
+        full.setattr("modeclust.cli.folder.report", _full_disk)
+        message = invoke(*arguments, code=2).stderr
+    assert "No space left on device" in message
+    assert "run the same command to resume from c" in message
+    assert names() == ["c", "iris.csv"]
+    again = invoke(*arguments)
+    assert "resuming from c: all bandwidths" in again.stderr
+    assert names() == ["iris.csv", "out.html"]
+    if command == "fit":
+        assert not load("out.html/model.npz").keep_checkpoint
+
+
+def _full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_cells_without_a_value_are_empty(here):
+    table = FRAME.with_columns(same=pl.lit(1.0), group=pl.col("kind").str.slice(0, 1))
+    table.write_csv("iris.csv")
+    invoke("fit", "iris.csv", *QUICK)
+    columns = pl.read_csv("iris.modes/columns.csv")
+    assert columns.filter(column="same")["left_out"].item() == "constant"
+    others = columns.filter(pl.col("column") != "same")
+    assert others["left_out"].null_count() == len(others)
+    assert columns["missing"].dtype == pl.Float64
+    assert "None" not in Path("iris.modes/columns.csv").read_text()
+
+
+def test_a_line_break_among_names_is_refused(here):
+    assert "--columns must name at least one column" in refused(
+        "fit", "iris.csv", *QUICK, "--columns", "a\nb"
+    )

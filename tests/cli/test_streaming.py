@@ -496,3 +496,14 @@ def test_memory_is_bounded():
     assert read > 2 * n_bytes
     assert streamed < 1.6 * n_bytes
     assert peak("predict", "read", "large", "-o", "l.parquet", "--stream") < 1.5 * n_bytes
+
+
+def test_columns_in_memory_are_written_beside_chunks(tmp_path):
+    da = pytest.importorskip("dask.array")
+    ids = da.from_array(np.arange(7), chunks=3)
+    shares = np.linspace(0, 1, 14).reshape(7, 2)
+    labels = np.arange(7, dtype=np.int32) % 2
+    write_labels(tmp_path / "l.csv", labels, 2, {"id": ids}, {"proba": shares})
+    written = pl.read_csv(tmp_path / "l.csv")
+    assert written.columns == ["id", "label", "proba_0", "proba_1"]
+    np.testing.assert_allclose(written.to_numpy(), np.c_[np.arange(7), labels, shares])

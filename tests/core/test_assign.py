@@ -8,6 +8,7 @@ import subprocess
 import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -469,3 +470,76 @@ def test_a_pass_that_keeps_labels_needs_a_center_for_each():
     rows.mode_pass(np.arange(3.0)[:, None], 0, 1.0)
     with pytest.raises(ValueError, match="a center for each"):
         rows.mode_pass(np.zeros((2, 1)), 0, 1.0, reassign=False)
+
+
+@pytest.mark.parametrize("n_features", [16, 64, 100])
+@pytest.mark.parametrize("weight", [1e-50, 1e-150, 1e39, 1e140, "mixed"])
+def test_weights_beyond_the_range_of_float32(rng, n_features, weight):
+    X = rng.normal(size=(300, n_features)).astype(np.float32) + 1
+    centers = X[:3].astype(np.float64)
+    weights = np.full(300, 0.5 if weight == "mixed" else weight)
+    if weight == "mixed":  # each cluster has weights of its own
+        squared = np.square(X[:, None] - centers).sum(axis=2)
+        weights *= np.array([1e-50, 1.0, 1e45])[squared.argmin(axis=1)]
+    sums = _core.Rows(X, weight=weights).mode_pass(centers, 0, 1 / n_features)
+    expected = Expected(X, centers, "gaussian", 1 / n_features, weights, None)
+    np.testing.assert_allclose(_core.means(sums[3], sums[1], centers), expected.moved, rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_features", [40, 64, 100])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_whose_scores_overflow_get_the_nearest_center(rng, n_features, dtype):
+    largest = np.finfo(dtype).max
+    signs = np.where(np.arange(n_features) % 2, 1, -1)
+    X = np.stack([np.full(n_features, largest), largest * signs, 0 * signs]).astype(dtype)
+    centers = rng.normal(size=(5, n_features))
+    centers[0] = 3.0  # on one side of the mean of the centers in every feature
+    rows = _core.Rows(X)
+    for _ in range(2):
+        rows.mode_pass(centers, 0, 0.0)
+        assert rows.labels.min() >= 0
+        assert rows.labels[2] == np.square(centers).sum(axis=1).argmin()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+def test_a_bandwidth_that_is_none_is_refused(value, rng):
+    rows = _core.Rows(rng.normal(size=(9, 2)))
+    with pytest.raises(ValueError, match="inverse_squared_bandwidth must be finite"):
+        rows.mode_pass(np.zeros((1, 2)), 0, value)
+    with pytest.raises(ValueError, match="negligible must be > 0 and at most 600"):
+        rows.negligible = 601.0 if value > 0 else value
+
+
+def test_labels_may_be_detached_while_others_use_them(rng):
+    X, centers = rng.normal(size=(20_000, 40)), rng.normal(size=(5, 40))
+    rows = _core.Rows(X, n_threads=2)
+    expected = np.square(X[:, None] - centers).sum(axis=2).argmin(axis=1)
+
+    def work(number):
+        for _ in range(20):
+            if number == 0:
+                rows.attach_labels(rows.detach_labels())
+            elif number == 1:
+                rows.set_precision(np.full(len(X), 2.0))
+            elif number == 2 and rows.has_labels:
+                assert rows.labels.shape == (len(X),)
+            else:
+                with suppress(RuntimeError):  # the labels were detached meanwhile
+                    rows.mode_pass(centers, 0, 1.0)
+
+    with ThreadPoolExecutor(5) as pool:
+        list(pool.map(work, range(5)))
+    rows.mode_pass(centers, 0, 1.0)
+    np.testing.assert_array_equal(rows.labels, expected)
+
+
+def test_labels_attached_to_rows_of_another_type_have_no_bounds(rng):
+    X, centers = rng.normal(size=(3000, 40)).astype(np.float32), rng.normal(size=(60, 40))
+    first, other = _core.Rows(X), _core.Rows(X.astype(np.float64))
+    for _ in range(3):
+        first.mode_pass(centers, 0, 1.0)
+    other.attach_labels(first.detach_labels())
+    centers = centers + 1e-3
+    other.mode_pass(centers, 0, 1.0)
+    squared = np.square(X[:, None].astype(np.float64) - centers).sum(axis=2)
+    np.testing.assert_array_equal(other.labels, squared.argmin(axis=1))

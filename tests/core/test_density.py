@@ -204,3 +204,15 @@ def test_points_of_another_type_are_refused():
     rows = _core.DensityRows(open_rows(np.zeros((5, 2))))
     with pytest.raises(TypeError):
         rows.shift_sums(np.zeros((2, 2), dtype=complex), kernel=0, inverse_squared_bandwidth=1.0)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("n_features", [3, 40])
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_rows_of_weight_0_at_the_point_of_far_rows(rng, form, n_features, kernel):
+    X = np.ones((40, n_features))
+    X[::2] = 0.0
+    weight = np.arange(40) % 2.0
+    sums = shifted(open_rows(X, weight, form=form), np.zeros((1, n_features)), 1e-100, kernel)
+    assert np.isfinite(sums.mass).all()
+    assert np.isfinite(sums.totals).all()

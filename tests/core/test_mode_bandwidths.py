@@ -121,3 +121,15 @@ def test_a_histogram_has_no_negative_number_of_clusters():
     assert _core.distance_histogram(rows, nothing, nothing.astype(np.int32), 0, 1.0).shape[0] == 0
     with pytest.raises(ValueError, match="labels must be numbers of clusters"):
         _core.distance_histogram(rows, nothing, nothing.astype(np.int32), -1, 1.0)
+
+
+@pytest.mark.timeout(60)
+def test_a_row_of_almost_no_weight_beside_copies_of_the_mode():
+    X, weight = np.array([[0.0], [0.0], [1.0]]), np.array([1.0, 1.0, np.exp(-700)])
+    for scale in (None, np.array([1.0, 2.0, 1.0])):
+        rows = open_rows(X, weight, scale)
+        rows.mode_pass(np.zeros((1, 1)), 0, 0.0)
+        found = LevelPass(np.zeros((1, 1)), 0, np.ones(1), 1.0).run(rows)
+        for wanted in (1.0, 1.9, 2.5):
+            (bandwidth,) = _core.bandwidths_for_rows(0, found.histogram, 1.0, np.array([wanted]))
+            assert bandwidth > 0

@@ -262,3 +262,10 @@ def test_scores_need_a_fit():
     with pytest.raises(NotFittedError):
         KModes().predict_proba(X)
     assert not hasattr(KModes(), "outlier_scores_")
+
+
+def test_dense_rows_far_from_zero_are_scored_as_sparse_ones(rng):
+    rows = rng.normal(size=(300, 2)) + 1e5
+    model = KModes(2, random_state=0).fit(sparse.csr_array(rows))
+    expected = model.score_outliers(sparse.csr_array(rows))
+    np.testing.assert_allclose(model.score_outliers(rows), expected, rtol=1e-4, atol=1e-4)

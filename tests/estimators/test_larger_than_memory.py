@@ -124,6 +124,18 @@ class TestReport:
         for card, other in zip(ours["cards"], theirs["cards"], strict=True):
             assert card["classes"] == other["classes"]
 
+    def test_of_a_sample_says_what_holds_for_all_rows(self, monkeypatch):
+        da = pytest.importorskip("dask.array")
+        for name in ("MAX_ROWS", "MAX_ROWS_PER_CLUSTER"):  # every 4th row is measured
+            monkeypatch.setattr(f"modeclust.solvers.redundancy.{name}", 250)
+        rows = da.from_array(X, chunks=(1000, 3))
+        model = KModes(5, bandwidth=1.0, n_init=2, random_state=0).fit(rows)
+        told = model.report(rows, None, None, stability=2).summary
+        assert told["is_sample"]
+        pairs = [tuple(pair["clusters"]) for pair in told["redundant"]["pairs"]]
+        assert pairs == model.redundant_clusters() != []
+        assert all(0 <= card["stability"]["jaccard"] <= 1 for card in told["cards"])
+
     def test_of_other_rows_is_refused(self):
         da = pytest.importorskip("dask.array")
         rows = da.from_array(X, chunks=(1000, 3))

@@ -416,3 +416,11 @@ def test_sample_weight_can_be_routed():
     with config_context(enable_metadata_routing=True):
         request = KModes().set_partial_fit_request(sample_weight=True, sample_scale=False)
         assert request.get_metadata_routing().partial_fit.requests["sample_weight"] is True
+
+
+def test_a_bandwidth_that_is_given_as_its_number_is_still_chosen(blobs):
+    model = KModes(3, random_state=0).fit(blobs)
+    model.set_params(bandwidth=model.bandwidth_).partial_fit(blobs[:100])
+    assert model._fitted_with["bandwidth"] == "auto"
+    model.set_params(bandwidth="auto").partial_fit(blobs[:100])
+    assert model.n_steps_ == 3

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from modeclust import KModes, load
 from modeclust.estimators import stability
 from modeclust.estimators.stability import Stability
+from modeclust.exceptions import SingleRowWarning
 
 X, _ = make_blobs(90, 3, centers=4, cluster_std=2.5, random_state=0)
 OPTIONS = {"n_clusters": 4, "random_state": 0, "n_bandwidths": 3}
@@ -412,3 +413,11 @@ def test_other_errors_of_fits_are_raised():
     model = KModes(**OPTIONS).fit(X).set_params(n_jobs=0)
     with pytest.raises(ValueError, match="n_jobs"):
         model.stability(X)
+
+
+def test_a_cluster_of_one_row_does_not_warn_again():
+    rows = np.concatenate([X[:, :2], [[1e4, 1e4]]])
+    with pytest.warns(SingleRowWarning):
+        model = KModes(3, bandwidth=np.inf, random_state=0).fit(rows)
+    found = model.stability(rows, n_resamples=5, random_state=0)  # warnings are errors
+    assert found.jaccard.shape == (3,)

@@ -332,3 +332,28 @@ def test_callbacks():
     model.set_callbacks(callback)
     model.fit(X)
     assert model.n_clusters_ == 5
+
+
+@pytest.mark.parametrize("scale", [1, 10])
+def test_rows_at_equal_distances_have_no_more_dimensions_than_features(scale):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = suggest_clusters(scale * np.eye(100), max_clusters=40, random_state=0)
+    assert found.dimension <= 100
+    assert np.isfinite(found.peak_heights).all()
+    assert found.n_by_peaks <= 40
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_threads_are_those_asked_for(n_jobs, monkeypatch):
+    seen = []
+    nearest_rows = cluster_count.nearest_rows
+
+    def watched(X, queries, n_neighbors, n_threads=None):
+        seen.append(n_threads)
+        return nearest_rows(X, queries, n_neighbors, n_threads)
+
+    monkeypatch.setattr(cluster_count, "nearest_rows", watched)
+    suggest_clusters(X[:, :2], random_state=0, n_jobs=n_jobs)
+    suggest_clusters(X, random_state=0, n_jobs=n_jobs)
+    assert set(seen) == {n_jobs}

@@ -667,3 +667,23 @@ def test_arrays_have_the_byte_order_of_this_machine(dtype, order):
     found = array_of(buffer.getvalue())
     assert found.dtype == array.dtype
     np.testing.assert_array_equal(found, array)
+
+
+def test_a_model_whose_last_fit_failed_is_not_saved(tmp_path):
+    model = KModes(3, **QUICK).fit(X)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.fit(X[:, :2], sample_weight=-WEIGHT)
+    with pytest.raises(ValueError, match=r"centers of 4 features, but .* got 2; fit it again"):
+        model.save(tmp_path / "model.npz")
+    model = KModes(3, **QUICK).fit(X).set_params(n_jobs=0)
+    with pytest.raises(ValueError, match="n_jobs"):
+        model.save(tmp_path / "model.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_weights_that_change_after_the_fit_change_nothing():
+    weight = WEIGHT.copy()
+    model = MeanShift(bandwidth=0.8).fit(X, sample_weight=weight)
+    expected = model.predict(X)
+    weight[:100] = 0
+    np.testing.assert_array_equal(model.predict(X), expected)

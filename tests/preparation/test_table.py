@@ -363,3 +363,23 @@ def test_estimator_checks(estimator, check):
 )
 def test_days_outside_the_calendar_become_its_first_or_last(day, expected):
     assert from_day(day) == expected
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_durations_keep_fractions_of_a_second(library):
+    waits = [timedelta(milliseconds=ms) for ms in (120, 340, -560, 80)]
+    rows = TablePreparation(scale=None).fit_transform(library({"wait": waits, "b": [1.0, 2, 3, 4]}))
+    np.testing.assert_allclose(rows[:, 0], [0.12, 0.34, -0.56, 0.08])
+
+
+def test_a_table_without_rows_is_refused():
+    table = pd.DataFrame({"a": [1.0, 2.0] * 5, "b": list("xyxyxxyyxy")})
+    preparation = TablePreparation().fit(table)
+    with pytest.raises(ValueError, match="at least one row"):
+        preparation.transform(table[:0])
+
+
+def test_kinds_of_columns_with_numbers_as_names():
+    table = pd.DataFrame({0: [1.0, 2.0, 3.0] * 4, 1: np.arange(12.0)})
+    preparation = TablePreparation(kinds={0: "category"}).fit(table)
+    assert [column.kind for column in preparation.columns_] == ["category", "number"]

@@ -1,7 +1,10 @@
 """The commands. They import what they need when they run, so that `--help` is fast."""
 
+import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -122,14 +125,12 @@ def explore(
     as_json: opts.AsJson = False,
 ) -> None:
     """Cluster DATA, and open a page in the browser to explore the clusters along the path."""
-    from modeclust.cli.folder import check_file, report
+    from modeclust.cli.folder import report
 
-    page = output or Path(f"{options.stem}-report.html")
-    if page.suffix.lower() != ".html":
-        raise ValueError(f"the page must end in .html, got {str(page)!r}.")
-    check_file(page, force=force)
+    page = _checked_page(output, options, force=force)
     fitted, results = _fit(options)
-    report(fitted).save(page)
+    with _resumable(options.checkpoint):
+        report(fitted).save(page)
     results["page"] = shown(page)
     _print_fit(results, page, as_json=as_json)
     if not no_open:
@@ -208,14 +209,10 @@ def report(
 ) -> None:
     """Show the clusters of MODEL, or of labels of any tool, with all columns of DATA."""
     from modeclust.cli.fit import parse_columns
-    from modeclust.cli.folder import check_file
     from modeclust.cli.readers.csv_files import CsvFormat
     from modeclust.cli.report import ReportOptions, make_page
 
-    page = output or Path(f"{FitOptions(data, '1').stem}-report.html")
-    if page.suffix.lower() != ".html":
-        raise ValueError(f"the page must end in .html, got {str(page)!r}.")
-    check_file(page, force=force)
+    page = _checked_page(output, FitOptions(data, "1"), force=force)
     csv_format = CsvFormat(header, separator, decimal_comma)
     chosen = parse_columns(columns)
     made = make_page(
@@ -255,6 +252,17 @@ def demo(
         _open(output / "report.html")
 
 
+def _checked_page(output: Path | None, options: FitOptions, *, force: bool) -> Path:
+    """Return the file of the page, or raise an error if it cannot be written."""
+    from modeclust.cli.folder import check_file
+
+    page = output or Path(f"{options.stem}-report.html")
+    if page.suffix.lower() != ".html":
+        raise ValueError(f"the page must end in .html, got {str(page)!r}.")
+    check_file(page, force=force)
+    return page
+
+
 def _fit(options: FitOptions) -> "tuple[Fit, dict[str, Any]]":
     from modeclust.cli.fit import describe_fit, fit_data
     from modeclust.io.checkpoint import describe_checkpoint
@@ -265,10 +273,29 @@ def _fit(options: FitOptions) -> "tuple[Fit, dict[str, Any]]":
     try:
         fitted = fit_data(options, show_progress=sys.stderr.isatty())
     except KeyboardInterrupt:
-        if file is not None and file.exists():
-            tell("note", f"run the same command to resume from {shown(file)}")
+        _tell_how_to_resume(file)
         raise
     return fitted, describe_fit(fitted)
+
+
+@contextmanager
+def _resumable(checkpoint: Path | None) -> Iterator[None]:
+    """Remove the checkpoint of a fit when its results are written, and not before."""
+    try:
+        yield
+    except BaseException:
+        _tell_how_to_resume(checkpoint)
+        raise
+    if checkpoint is not None:
+        try:
+            Path(os.path.realpath(checkpoint)).unlink(missing_ok=True)
+        except OSError as error:
+            tell("warning", f"the checkpoint could not be removed: {error}")
+
+
+def _tell_how_to_resume(checkpoint: Path | None) -> None:
+    if checkpoint is not None and checkpoint.exists():
+        tell("note", f"run the same command to resume from {shown(checkpoint)}")
 
 
 def _fit_to_folder(
@@ -280,7 +307,7 @@ def _fit_to_folder(
     check_folder(folder, force=force)
     check_columns(labels_name(options.ending), id_column=options.id_column)
     fitted, results = _fit(options)
-    with swapped_in(folder, force=force) as part:
+    with _resumable(options.checkpoint), swapped_in(folder, force=force) as part:
         files = write_results(fitted, part, options.ending)
     results |= {"folder": shown(folder), "files": files}
     _print_fit(results, f"{folder}: {', '.join(files)}", as_json=as_json)

@@ -97,6 +97,8 @@ def fit_data(options: FitOptions, *, show_progress: bool) -> Fit:
             model.set_callbacks()
         else:
             model.fit(table.X, sample_weight=table.weight)
+        if options.checkpoint is not None:
+            model.keep_checkpoint = False
         model.labels_ = np.asarray(model.labels_)
         classes = None if table.labels is None else most_common_classes(model, table.labels)
     messages = dict.fromkeys(use_option_names(str(warning.message)) for warning in caught)
@@ -194,7 +196,10 @@ def parse_columns(text: str | None, option: str = "--columns") -> list[str] | No
     """Return the names in a comma-separated list. Names that contain a comma are quoted."""
     if text is None:
         return None
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    except csv.Error:  # a line break
+        names = []
     if not names:
         raise ValueError(f"{option} must name at least one column, got {text!r}.")
     return names

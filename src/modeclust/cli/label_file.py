@@ -42,7 +42,8 @@ class LabelFile(NamedTuple):
         columns = load(source, [chosen, *others])
         labels = np.asarray(columns.column(chosen))
         if all(re.fullmatch(r"-?\d+", str(label)) for label in labels.tolist()):
-            labels = labels.astype(np.int64)  # noise is the number -1
+            with suppress(OverflowError):  # such long numbers are names
+                labels = labels.astype(np.int64)  # noise is the number -1
         return cls(str(path), labels, _ids(columns, others))
 
     def labels_of(self, rows: Columns, data: str, id_column: str | None) -> npt.NDArray[Any]:

@@ -47,6 +47,7 @@ def make_model(options: FitOptions) -> Model:
             adaptive=options.adaptive,
             n_init=parse_count(options.n_init, "--n-init"),
             checkpoint=options.checkpoint,
+            keep_checkpoint=options.checkpoint is not None,  # until the results are written
             **shared,
         )
     return LaplacianKModes(

@@ -64,11 +64,14 @@ def write_labels(
     columns[name] = labels
     for other, values in (others or {}).items():
         columns[unused_column(other, columns)] = values
-    chunks = next((column.chunks for column in columns.values() if is_dask(column)), None)
-    if chunks is not None and not is_dask(labels):
+    rows = next((column.chunks[0] for column in columns.values() if is_dask(column)), None)
+    if rows is not None:
         import dask.array as da
 
-        columns[name] = da.from_array(labels, chunks=chunks)
+        columns = {
+            name: column if is_dask(column) else da.from_array(column, (rows, *column.shape[1:]))
+            for name, column in columns.items()
+        }
     counts: list[npt.NDArray[np.intp]] = []
 
     def parts() -> Iterator[Columns]:
@@ -107,9 +110,16 @@ def _write(path: StrPath, parts: Iterator[dict[str, Any]]) -> None:
         WRITERS[ending](file, columns)
 
 
-def _as_text(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a column of objects, as streamed text is, as text."""
-    return column.astype(str) if column.dtype.kind == "O" else column
+def _as_text(column: npt.NDArray[Any]) -> Any:
+    """Return a column of objects, as streamed text is, as text; None stays, for an empty cell."""
+    if column.dtype.kind != "O":
+        return column
+    texts: Any = column.astype(str)
+    if (is_missing := column == None).any():  # noqa: E711  of each value
+        texts = texts.astype(object)
+        texts[is_missing] = None
+        return texts.tolist()
+    return texts
 
 
 def _write_frame(

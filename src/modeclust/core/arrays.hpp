@@ -6,6 +6,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -36,6 +37,18 @@ using Labels = AlignedArray<const std::int32_t, nb::ndim<1>>;
 using Pairs = AlignedArray<const std::int64_t, nb::shape<-1, 2>>;
 using OutVector = AlignedArray<double, nb::ndim<1>>;
 using OutMatrix = AlignedArray<double, nb::ndim<2>>;
+
+/// Throws a ValueError unless an argument is right.
+inline void check(bool holds, const char* message) {
+  if (!holds) throw nb::value_error(message);
+}
+inline void check(bool holds, const std::string& message) { check(holds, message.c_str()); }
+
+/// The owner of the memory of a new array.
+template <class T>
+nb::capsule owner_of(T* data) {
+  return nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+}
 
 }  // namespace modeclust
 

@@ -117,7 +117,7 @@ struct MeanPass {
 };
 
 /// The stride of (K, D) sums, in doubles.
-constexpr std::int64_t totals_stride(std::int64_t n_features) {
+MODECLUST_INLINE constexpr std::int64_t totals_stride(std::int64_t n_features) {
   return (n_features + 15) / 16 * 16;
 }
 

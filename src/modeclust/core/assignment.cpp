@@ -31,8 +31,7 @@ nb::ndarray<nb::numpy, T, nb::ndim<N>> new_array(const std::array<std::size_t, N
   for (const std::size_t n : shape) size *= n;
   T* data = new T[std::max<std::size_t>(size, 1)];
   if (value) std::fill_n(data, size, *value);
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<N>>(data, N, shape.data(), owner);
+  return nb::ndarray<nb::numpy, T, nb::ndim<N>>(data, N, shape.data(), owner_of(data));
 }
 
 /// Mode sums that own their memory, which is used for one block after another.
@@ -130,13 +129,23 @@ class IfInterrupted {
 }  // namespace
 
 Assignment::Assignment(Rows& rows)
-    : rows_(&rows), n_rows_(rows.n_rows()), n_features_(rows.n_features()), labels_(n_rows_) {
+    : rows_(&rows),
+      n_rows_(rows.n_rows()),
+      n_features_(rows.n_features()),
+      type_(rows.source.type),
+      is_sparse_(rows.source.is_sparse()),
+      labels_(n_rows_) {
   std::fill_n(labels_.get(), rows.n_rows(), -1);
 }
 
 void Assignment::attach(Rows& rows) {
   if (rows.n_rows() != n_rows_ || rows.n_features() != n_features_) {
     throw nb::value_error("Labels must be attached to rows of the same shape as before.");
+  }
+  if (rows.source.type != type_ || rows.source.is_sparse() != is_sparse_) {
+    has_bounds_ = has_upper_ = false;  // their layout is another
+    type_ = rows.source.type;
+    is_sparse_ = rows.source.is_sparse();
   }
   rows_ = &rows;
 }
@@ -159,7 +168,7 @@ nb::object Assignment::labels(const std::shared_ptr<Assignment>& assignment) {
                                                                           {n}, owner));
 }
 
-void Assignment::set_labels(const Labels& labels, int n_clusters) {
+void Assignment::set_labels(Rows& rows, const Labels& labels, int n_clusters) {
   if (static_cast<std::int64_t>(labels.shape(0)) != n_rows_) {
     throw nb::value_error("labels must have one number for each row.");
   }
@@ -168,7 +177,9 @@ void Assignment::set_labels(const Labels& labels, int n_clusters) {
       throw nb::value_error("labels must be from 0 to n_clusters - 1.");
     }
   }
-  const std::lock_guard lock(rows_->mutex);
+  const nb::gil_scoped_release release;
+  const std::lock_guard lock(rows.mutex);
+  check_attached(rows);
   std::copy_n(labels.data(), n_rows_, labels_.get());
   n_labels_ = n_clusters;
   has_labels_ = true;
@@ -176,10 +187,14 @@ void Assignment::set_labels(const Labels& labels, int n_clusters) {
 }
 
 void Assignment::check_centers(const Matrix& centers) const {
-  if (centers.shape(0) < 1 || static_cast<int>(centers.shape(1)) != rows_->n_features()) {
+  if (centers.shape(0) < 1 || static_cast<int>(centers.shape(1)) != n_features_) {
     throw nb::value_error("centers must have one row for each cluster and the features of X.");
   }
   if (centers.shape(0) > (1u << 30)) throw nb::value_error("There are too many centers.");
+}
+
+void Assignment::check_attached(const Rows& rows) const {
+  if (rows_ != &rows) throw std::runtime_error("The labels of these rows were detached meanwhile.");
 }
 
 bool Assignment::should_group() const {
@@ -302,11 +317,14 @@ void Assignment::end(double lower_sum) {
   has_labels_ = has_bounds_ = true;
 }
 
-nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth,
-                                 bool reassign, double also_at,
+nb::object Assignment::mode_pass(Rows& rows, Matrix centers, int kernel,
+                                 double inverse_squared_bandwidth, bool reassign, double also_at,
                                  std::optional<Vector> cluster_factors,
                                  std::optional<OutVector> squared) {
   check_centers(centers);
+  if (!(inverse_squared_bandwidth >= 0.0 && inverse_squared_bandwidth < infinity)) {
+    throw nb::value_error("inverse_squared_bandwidth must be finite and >= 0.");
+  }
   const std::size_t K = centers.shape(0), D = centers.shape(1);
   if (cluster_factors && (cluster_factors->shape(0) != K || also_at >= 0.0)) {
     throw nb::value_error("cluster_factors must have one number for each center, without also_at.");
@@ -322,7 +340,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   if (leaves_out && (reassign || squared)) {
     throw nb::value_error("Rows can be left out only if labels are kept, without squared.");
   }
-  if (squared && static_cast<std::int64_t>(squared->shape(0)) != rows_->n_rows()) {
+  if (squared && static_cast<std::int64_t>(squared->shape(0)) != n_rows_) {
     throw nb::value_error("squared must have one number for each row.");
   }
   const KernelName name = kernel_of(kernel);
@@ -351,7 +369,8 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
                  0};
   {
     nb::gil_scoped_release release;
-    std::lock_guard lock(rows_->mutex);
+    std::lock_guard lock(rows.mutex);
+    check_attached(rows);
     if (!reassign && !has_labels_) {
       throw std::runtime_error("The rows have no labels yet: a pass that assigns must come first.");
     }
@@ -386,8 +405,7 @@ nb::object Assignment::mode_pass(Matrix centers, int kernel, double inverse_squa
   }
   return nb::make_tuple(reference, mass, mass_squared, totals, counts, nearest, nearest_distance,
                         also_reached, total.also_objective, total.objective, total.inertia,
-                        total.weight, total.changed, total.searched,
-                        rows_->source.has_unit_length());
+                        total.weight, total.changed, total.searched, rows.source.has_unit_length());
 }
 
 void Assignment::run_mode_pass(const ModePass& pass, ModeSums& total) {
@@ -422,7 +440,7 @@ int Assignment::threads() {
   return n;
 }
 
-nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
+nb::object Assignment::mean_pass(Rows& rows, Matrix centers, std::optional<Matrix> after) {
   check_centers(centers);
   const std::size_t K = centers.shape(0), D = centers.shape(1);
   auto mass = new_array<double, 1>({K}, 0.0);
@@ -431,7 +449,8 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
   MeanSums total{mass.data(), totals.data(), counts.data(), 0.0, 0, 0, 0};
   {
     nb::gil_scoped_release release;
-    std::lock_guard lock(rows_->mutex);
+    std::lock_guard lock(rows.mutex);
+    check_attached(rows);
     IfInterrupted forget{&has_labels_, &has_bounds_, &has_upper_};
     MeanPass pass;
     pass.source = rows_->source;
@@ -445,7 +464,7 @@ nb::object Assignment::mean_pass(Matrix centers, std::optional<Matrix> after) {
     forget.done = true;
   }
   return nb::make_tuple(mass, totals, counts, total.changed, total.searched, total.read,
-                        rows_->source.has_unit_length());
+                        rows.source.has_unit_length());
 }
 
 void Assignment::run_mean_pass(const MeanPass& pass, MeanSums& total) {

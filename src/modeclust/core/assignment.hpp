@@ -18,12 +18,12 @@ class Assignment {
  public:
   explicit Assignment(Rows& rows);
 
-  nb::object mode_pass(Matrix centers, int kernel, double inverse_squared_bandwidth, bool reassign,
-                       double also_at, std::optional<Vector> cluster_factors,
+  nb::object mode_pass(Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
+                       bool reassign, double also_at, std::optional<Vector> cluster_factors,
                        std::optional<OutVector> squared);
-  nb::object mean_pass(Matrix centers, std::optional<Matrix> after);
+  nb::object mean_pass(Rows& rows, Matrix centers, std::optional<Matrix> after);
   /// Sets labels from 0 to n_clusters - 1, for passes that keep them.
-  void set_labels(const Labels& labels, int n_clusters);
+  void set_labels(Rows& rows, const Labels& labels, int n_clusters);
   /// The labels as an array, which keeps them in memory.
   static nb::object labels(const std::shared_ptr<Assignment>& assignment);
   /// Keeps labels and bounds only, and frees everything that a pass can recompute.
@@ -43,6 +43,8 @@ class Assignment {
   bool should_group() const;
   void find_half_gaps();
   void check_centers(const Matrix& centers) const;
+  /// Throws if the labels were detached from these rows before a pass began. Needs their mutex.
+  void check_attached(const Rows& rows) const;
   RowState state() const;
   void run_mode_pass(const ModePass& pass, ModeSums& total);
   void run_mean_pass(const MeanPass& pass, MeanSums& total);
@@ -64,6 +66,8 @@ class Assignment {
   Rows* rows_;
   std::int64_t n_rows_;
   int n_features_;
+  NumberType type_;
+  bool is_sparse_;
   CenterLayout layout_;
   Buffer<std::int32_t> labels_;
   Buffer<float> lower_, upper_, group_lower_;

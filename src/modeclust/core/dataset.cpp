@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include "assignment.hpp"
 #include "basics.hpp"
@@ -34,15 +34,6 @@ NumberType type_of(const AnyArray& X) {
   if (type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Float) && type.bits == 16)
     return NumberType::float16;
   throw nb::type_error("X must hold floats of 16, 32 or 64 bits, integers or booleans.");
-}
-
-void check(bool holds, const char* message) {
-  if (!holds) throw nb::value_error(message);
-}
-
-template <class T>
-nb::capsule owner_of(T* data) {
-  return nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
 }
 
 /// Checks that indices lie in [0, n_features) and ascend within each row.
@@ -132,23 +123,27 @@ Rows::Rows(AnyVector data, AnyVector indices, const AnyVector& indptr, int n_fea
   source.wide_indices = is_int(indices, 64);
   const std::int64_t n_entries =
       static_cast<std::int64_t>(std::min(data.shape(0), indices.shape(0)));
+  const bool wide = is_int(indptr, 64);
   indptr_ = Buffer<std::int64_t>(source.n_rows + 1);
-  std::int64_t before = 0;
-  for (std::int64_t i = 0; i <= source.n_rows; i++) {
-    indptr_[i] = is_int(indptr, 64) ? static_cast<const std::int64_t*>(indptr.data())[i]
-                                    : static_cast<const std::int32_t*>(indptr.data())[i];
-    check(indptr_[i] >= before && indptr_[i] <= n_entries, "indptr of CSR rows must ascend.");
-    before = indptr_[i];
-  }
   source.indptr = indptr_.get();
   static const char nothing[8] = {};
   if (!source.indices) source.indices = nothing;
-  const bool canonical = source.wide_indices
-                             ? are_canonical(static_cast<const std::int64_t*>(source.indices),
-                                             source.indptr, source.n_rows, n_features)
-                             : are_canonical(static_cast<const std::int32_t*>(source.indices),
-                                             source.indptr, source.n_rows, n_features);
-  check(canonical, "Indices of CSR rows must ascend within each row and be below n_features.");
+  {
+    const nb::gil_scoped_release release;
+    std::int64_t before = 0;
+    for (std::int64_t i = 0; i <= source.n_rows; i++) {
+      indptr_[i] = wide ? static_cast<const std::int64_t*>(indptr.data())[i]
+                        : static_cast<const std::int32_t*>(indptr.data())[i];
+      check(indptr_[i] >= before && indptr_[i] <= n_entries, "indptr of CSR rows must ascend.");
+      before = indptr_[i];
+    }
+    const bool canonical = source.wide_indices
+                               ? are_canonical(static_cast<const std::int64_t*>(source.indices),
+                                               source.indptr, source.n_rows, n_features)
+                               : are_canonical(static_cast<const std::int32_t*>(source.indices),
+                                               source.indptr, source.n_rows, n_features);
+    check(canonical, "Indices of CSR rows must ascend within each row and be below n_features.");
+  }
   owners_.push_back(nb::cast(AnyArray(data)));
   owners_.push_back(nb::cast(AnyArray(indices)));
   set_weights(std::move(weight), std::move(precision));
@@ -178,11 +173,15 @@ void Rows::set_factors(std::optional<Vector> factors) {
 void Rows::set_precision(std::optional<Vector> precision) {
   check(!precision || static_cast<std::int64_t>(precision->shape(0)) == n_rows(),
         "precision must have one number for each row.");
-  precision_ = std::move(precision);
   // Precisions that are all 1 give the same bits as none.
-  const bool plain = !precision_ || std::all_of(precision_->data(), precision_->data() + n_rows(),
-                                                [](double value) { return value == 1.0; });
-  weights.precision = plain ? nullptr : precision_->data();
+  const bool plain = !precision || std::all_of(precision->data(), precision->data() + n_rows(),
+                                               [](double value) { return value == 1.0; });
+  {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex);  // a pass may read the old ones
+    precision_.swap(precision);
+    weights.precision = plain ? nullptr : precision_->data();
+  }
 }
 
 double Rows::size() const {
@@ -246,8 +245,8 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> Rows::inverse_lengths() {
 
 KeptLabels Rows::detach_labels() {
   std::lock_guard lock(mutex);
-  KeptLabels kept{std::move(assignment)};
-  assignment = std::make_shared<Assignment>(*this);
+  auto fresh = std::make_shared<Assignment>(*this);
+  KeptLabels kept{std::exchange(assignment, std::move(fresh))};
   kept.assignment->detach();
   return kept;
 }
@@ -335,131 +334,17 @@ nb::tuple Rows::digest() {
 
 namespace {
 
-/// The number of threads for work on (K, D) centers: one for each core, if there is enough work.
-int threads_for_centers(std::size_t n_numbers) {
-  return n_numbers < 200000 ? 1
-                            : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-// A mean of unit vectors that is shorter than this has no direction: its terms have cancelled.
-constexpr double cancelled = 1e-12;
-
-/// |x|, or 0 if it is at most `least`.
-double length_above(const double* x, std::size_t n, double least) {
-  double largest = 0.0, total = 0.0;
-  for (std::size_t j = 0; j < n; j++) largest = std::max(largest, std::abs(x[j]));
-  if (largest == 0.0) return 0.0;
-  for (std::size_t j = 0; j < n; j++) total += x[j] / largest * (x[j] / largest);
-  const double length = largest * std::sqrt(total);
-  return length > least ? length : 0.0;
-}
-
-/// totals / mass, with the rows of `otherwise` where the mass is 0. With `unit_length`, totals
-/// divided by their lengths, with the rows of `otherwise` where they cancel.
-nb::ndarray<nb::numpy, double, nb::ndim<2>> means(Matrix totals, Vector mass, Matrix otherwise,
-                                                  bool unit_length) {
-  check(totals.shape(0) == mass.shape(0) && otherwise.shape(0) == mass.shape(0) &&
-            otherwise.shape(1) == totals.shape(1),
-        "totals, mass and otherwise must have the same shape.");
-  const std::size_t K = totals.shape(0), D = totals.shape(1);
-  auto* out = new double[std::max<std::size_t>(K * D, 1)];
-  nb::ndarray<nb::numpy, double, nb::ndim<2>> result(out, {K, D}, owner_of(out));
-  nb::gil_scoped_release release;
-  parallel_for(threads_for_centers(K * D), static_cast<std::int64_t>(K), [&](int, std::int64_t k) {
-    double m = mass.data()[k];
-    if (unit_length && m > 0.0) m = length_above(totals.data() + k * D, D, cancelled * m);
-    const double* from = (m > 0.0 ? totals.data() : otherwise.data()) + k * D;
-    for (std::size_t j = 0; j < D; j++) out[k * D + j] = m > 0.0 ? from[j] / m : from[j];
-  });
-  return result;
-}
-
-/// The length of the move of each center.
-std::vector<double> move_lengths(const Matrix& before, const Matrix& after) {
-  check(before.shape(0) == after.shape(0) && before.shape(1) == after.shape(1),
-        "before and after must have the same shape.");
-  const std::int64_t K = static_cast<std::int64_t>(before.shape(0));
-  const std::int64_t D = static_cast<std::int64_t>(before.shape(1));
-  std::vector<double> moves(K);
-  nb::gil_scoped_release release;
-  parallel_for(threads_for_centers(K * D), K, [&](int, std::int64_t k) {
-    moves[k] = distance(before.data() + k * D, after.data() + k * D, D);
-  });
-  return moves;
-}
-
-/// Whether a move of center k is at most `tolerance`, or `rounding` times its largest coordinate.
-bool is_small(double move, const Matrix& before, std::size_t k, double tolerance, double rounding) {
-  if (move <= tolerance) return true;
-  double most = 0.0;
-  for (std::size_t j = 0; j < before.shape(1); j++) most = std::max(most, std::abs(before(k, j)));
-  return move <= rounding * most;
-}
-
-/// The largest move of a center, the sum of the squared moves, and whether all moves are small.
-nb::tuple center_moves(Matrix before, Matrix after, double tolerance, double rounding) {
-  const std::vector<double> moves = move_lengths(before, after);
-  double largest = 0.0, squares = 0.0;
-  bool settled = true;
-  for (std::size_t k = 0; k < moves.size(); k++) {
-    largest = std::max(largest, moves[k]);
-    squares += moves[k] * moves[k];
-    settled = settled && is_small(moves[k], before, k, tolerance, rounding);
-  }
-  return nb::make_tuple(largest, squares, settled);
-}
-
-/// The length of the move of each center, and whether it is small.
-nb::tuple each_move(Matrix before, Matrix after, Vector tolerances, double rounding) {
-  check(tolerances.shape(0) == before.shape(0), "There must be one tolerance for each center.");
-  const std::vector<double> moves = move_lengths(before, after);
-  const std::size_t K = moves.size();
-  auto lengths = new_vector(static_cast<std::int64_t>(K));
-  auto* small = new bool[std::max<std::size_t>(K, 1)];
-  nb::ndarray<nb::numpy, bool, nb::ndim<1>> are_small(small, {K}, owner_of(small));
-  for (std::size_t k = 0; k < K; k++) {
-    lengths(k) = moves[k];
-    small[k] = is_small(moves[k], before, k, tolerances(k), rounding);
-  }
-  return nb::make_tuple(lengths, are_small);
-}
-
-/// Adds other sums in place; the result has the smaller reference of each cluster.
-void merge_mode_sums(int kernel, OutVector reference, OutVector mass, OutVector mass_squared,
-                     OutMatrix totals, Vector other_reference, Vector other_mass,
-                     Vector other_mass_squared, Matrix other_totals) {
-  const std::size_t K = totals.shape(0), D = totals.shape(1);
-  check(reference.shape(0) == K && mass.shape(0) == K && mass_squared.shape(0) == K &&
-            other_reference.shape(0) == K && other_mass.shape(0) == K &&
-            other_mass_squared.shape(0) == K && other_totals.shape(0) == K &&
-            other_totals.shape(1) == D,
-        "Sums that are merged must have the same shape.");
-  const KernelName name = kernel_of(kernel);
-  ModeSums ours{}, theirs{};
-  ours.reference = reference.data();
-  ours.mass = mass.data();
-  ours.mass_squared = mass_squared.data();
-  ours.totals = totals.data();
-  theirs.reference = const_cast<double*>(other_reference.data());
-  theirs.mass = const_cast<double*>(other_mass.data());
-  theirs.mass_squared = const_cast<double*>(other_mass_squared.data());
-  theirs.totals = const_cast<double*>(other_totals.data());
-  MODECLUST_CHOOSE_TABLE(assign_kernels)
-      .merge(name, ours, theirs, 0, static_cast<int>(K), static_cast<std::int64_t>(D),
-             static_cast<std::int64_t>(D), static_cast<std::int64_t>(D));
+/// The labels and bounds of rows, which another thread may detach.
+std::shared_ptr<Assignment> assignment_of(Rows& rows) {
+  const nb::gil_scoped_release release;
+  const std::lock_guard lock(rows.mutex);
+  return rows.assignment;
 }
 
 }  // namespace
 
 void bind_rows(nb::module_& m) {
   using nb::arg;
-  m.def("means", &means, arg("totals"), arg("mass"), arg("otherwise"), arg("unit_length") = false);
-  m.def("each_move", &each_move, arg("before"), arg("after"), arg("tolerances"), arg("rounding"));
-  m.def("center_moves", &center_moves, arg("before"), arg("after"), arg("tolerance") = 0.0,
-        arg("rounding") = 0.0);
-  m.def("merge_mode_sums", &merge_mode_sums, arg("kernel"), arg("reference"), arg("mass"),
-        arg("mass_squared"), arg("totals"), arg("other_reference"), arg("other_mass"),
-        arg("other_mass_squared"), arg("other_totals"));
   [[maybe_unused]] const nb::class_<KeptLabels> kept_labels(m, "KeptLabels");
   nb::class_<Rows>(m, "Rows")
       .def(nb::init<AnyArray, std::optional<Vector>, std::optional<Vector>, std::optional<Vector>,
@@ -476,20 +361,32 @@ void bind_rows(nb::module_& m) {
       .def_prop_ro("n_rows", &Rows::n_rows)
       .def_prop_ro("n_features", &Rows::n_features)
       .def_ro("first_row", &Rows::first_row)
+      .def_ro("n_threads", &Rows::n_threads)
       .def_prop_ro("unit_length", [](const Rows& rows) { return rows.source.has_unit_length(); })
       .def("inverse_lengths", &Rows::inverse_lengths)
       .def("column_limits", &Rows::column_limits)
       .def("row_weights", &Rows::row_weights)
       .def("set_precision", &Rows::set_precision, arg("precision").none())
-      .def_rw("negligible", &Rows::negligible)
+      .def_prop_rw(
+          "negligible", [](const Rows& rows) { return rows.negligible; },
+          [](Rows& rows, double value) {
+            check(value > 0.0 && value <= largest_negligible,
+                  "negligible must be > 0 and at most 600.");
+            rows.negligible = value;
+          })
       .def_prop_ro("has_precision",
                    [](const Rows& rows) { return rows.weights.precision != nullptr; })
-      .def_prop_ro("has_labels", [](const Rows& rows) { return rows.assignment->has_labels(); })
-      .def_prop_ro("labels", [](const Rows& rows) { return Assignment::labels(rows.assignment); })
+      .def_prop_ro("has_labels",
+                   [](Rows& rows) {
+                     const nb::gil_scoped_release release;
+                     const std::lock_guard lock(rows.mutex);
+                     return rows.assignment->has_labels();
+                   })
+      .def_prop_ro("labels", [](Rows& rows) { return Assignment::labels(assignment_of(rows)); })
       .def(
           "set_labels",
           [](Rows& rows, const Labels& labels, int n_clusters) {
-            rows.assignment->set_labels(labels, n_clusters);
+            assignment_of(rows)->set_labels(rows, labels, n_clusters);
           },
           arg("labels"), arg("n_clusters"))
       .def("detach_labels", &Rows::detach_labels, nb::call_guard<nb::gil_scoped_release>())
@@ -500,16 +397,16 @@ void bind_rows(nb::module_& m) {
           [](Rows& rows, Matrix centers, int kernel, double inverse_squared_bandwidth,
              bool reassign, double also_at, std::optional<Vector> cluster_factors,
              std::optional<OutVector> squared) {
-            return rows.assignment->mode_pass(std::move(centers), kernel, inverse_squared_bandwidth,
-                                              reassign, also_at, std::move(cluster_factors),
-                                              std::move(squared));
+            return assignment_of(rows)->mode_pass(rows, std::move(centers), kernel,
+                                                  inverse_squared_bandwidth, reassign, also_at,
+                                                  std::move(cluster_factors), std::move(squared));
           },
           arg("centers"), arg("kernel"), arg("inverse_squared_bandwidth"), arg("reassign") = true,
           arg("also_at") = -1.0, arg("cluster_factors") = nb::none(), arg("squared") = nb::none())
       .def(
           "mean_pass",
           [](Rows& rows, Matrix centers, std::optional<Matrix> after) {
-            return rows.assignment->mean_pass(std::move(centers), std::move(after));
+            return assignment_of(rows)->mean_pass(rows, std::move(centers), std::move(after));
           },
           arg("centers"), arg("after") = nb::none())
       .def("keys", &Rows::keys, arg("directions"))

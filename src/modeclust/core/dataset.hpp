@@ -43,6 +43,9 @@ class Buffer {
 nb::ndarray<nb::numpy, double, nb::ndim<1>> new_vector(std::int64_t n);
 nb::ndarray<nb::numpy, double, nb::ndim<2>> new_matrix(std::int64_t n, std::int64_t m);
 
+// The largest `negligible`; beyond it, exp would underflow.
+constexpr double largest_negligible = 600.0;
+
 class Assignment;
 
 /// The labels and bounds of some rows, without the rows.

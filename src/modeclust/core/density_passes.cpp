@@ -19,13 +19,6 @@ const DensityKernels& kernels() { return MODECLUST_CHOOSE_TABLE(density_kernels)
 // Computed from dot products, a squared distance has an error of about 1e-16 times the squared
 // norms. Dot products are used if this is below 1e-8 times the squared bandwidth.
 constexpr double largest_norm_in_bandwidths = 1e8;
-// The largest `negligible`; beyond it, exp would underflow.
-constexpr double largest_negligible = 600.0;
-
-void check(bool holds, const char* message) {
-  if (!holds) throw nb::value_error(message);
-}
-void check(bool holds, const std::string& message) { check(holds, message.c_str()); }
 
 }  // namespace
 
@@ -131,9 +124,7 @@ ShiftSums DensityRows::shift_sums(Matrix points, int kernel, double inverse_squa
 nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> DensityRows::order() const {
   auto* data = new std::int64_t[std::max<std::size_t>(order_.size(), 1)];
   std::copy(order_.begin(), order_.end(), data);
-  return {data, {order_.size()}, nb::capsule(data, [](void* p) noexcept {
-            delete[] static_cast<std::int64_t*>(p);
-          })};
+  return {data, {order_.size()}, owner_of(data)};
 }
 
 void bind_density(nb::module_& m) {

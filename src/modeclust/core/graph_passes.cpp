@@ -13,11 +13,6 @@ namespace {
 
 const GraphKernels& kernels() { return MODECLUST_CHOOSE_TABLE(graph_kernels); }
 
-void check(bool holds, const char* message) {
-  if (!holds) throw nb::value_error(message);
-}
-void check(bool holds, const std::string& message) { check(holds, message.c_str()); }
-
 /// A symmetric CSR matrix of affinities, and passes over its rows.
 class Graph {
  public:

@@ -119,7 +119,10 @@ MODECLUST_INLINE bool weigh(const Doubles* t, LeafWeights leaf, double negligibl
       const Doubles value = exp_in_range(Doubles::splat(-0.5) * excess);
       values[v] = weights[v] = Doubles::select(excess < Doubles::splat(negligible), value, zero);
     } else if constexpr (kernel == KernelName::cauchy) {
-      const Doubles ratio = Doubles::splat(1.0 + sums.reference) / (one + t[v]);
+      Doubles from = t[v];
+      // A row of weight 0 may be nearer by any amount: its ratio could overflow.
+      if constexpr (is_weighted) from = max(from, Doubles::splat(sums.reference - largest_rise));
+      const Doubles ratio = Doubles::splat(1.0 + sums.reference) / (one + from);
       values[v] = one / (one + t[v]);
       weights[v] = ratio * ratio;
     } else {

@@ -24,11 +24,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 const MeasureKernels& kernels() { return MODECLUST_CHOOSE_TABLE(measure_kernels); }
 
-void check(bool holds, const char* message) {
-  if (!holds) throw nb::value_error(message);
-}
-void check(bool holds, const std::string& message) { check(holds, message.c_str()); }
-
 void check_bandwidth(double inverse_squared_bandwidth) {
   check(inverse_squared_bandwidth >= 0.0 && std::isfinite(inverse_squared_bandwidth),
         "inverse_squared_bandwidth must be a finite number >= 0.");
@@ -212,9 +207,7 @@ void merge(const SoftTask& task, const SoftResult& other, SoftResult& sums) {
 nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> new_integers(std::int64_t n, std::int64_t value) {
   auto* data = new std::int64_t[static_cast<std::size_t>(std::max<std::int64_t>(n, 1))];
   std::fill_n(data, n, value);
-  return {data, {static_cast<std::size_t>(n)}, nb::capsule(data, [](void* p) noexcept {
-            delete[] static_cast<std::int64_t*>(p);
-          })};
+  return {data, {static_cast<std::size_t>(n)}, owner_of(data)};
 }
 
 SoftSums soft_sums(Rows& rows, Matrix centers, Matrix memberships, int kernel,

@@ -72,7 +72,7 @@ nb::ndarray<nb::numpy, double, nb::ndim<3>> distance_histogram(const Rows& rows,
   }
   const std::size_t K = static_cast<std::size_t>(n_clusters), size = 3 * K * n_bins;
   auto* sums = new double[size]();
-  nb::capsule owner(sums, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  nb::capsule owner = owner_of(sums);
   {
     nb::gil_scoped_release release;
     // The number of parts depends on the rows alone, so that every number of threads gives the same
@@ -183,7 +183,9 @@ nb::ndarray<nb::numpy, double, nb::ndim<1>> bandwidths_for_rows(int kernel, Hist
     if (bins.empty()) continue;
     const double beyond_nearest = distances - bins.front().squared * total;
     if (!(beyond_nearest > 0.0) || bins.size() < 2) continue;
-    const double low = 1e-8 * total / distances, high = 1e8 * total / beyond_nearest;
+    const double low = 1e-8 * total / distances;
+    const double high = std::min(1e8 * total / beyond_nearest, 1e300);
+    if (!(low < high)) continue;
     const double inverse = bandwidth_for_rows(name, bins, low, high, wanted.data()[k], scaled);
     if (inverse > 0.0) found.data()[k] = margin / std::sqrt(inverse);
   }

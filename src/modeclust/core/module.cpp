@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "center_sums.hpp"
 #include "dataset.hpp"
 #include "density_passes.hpp"
 #include "graph_passes.hpp"
@@ -48,6 +49,7 @@ NB_MODULE(_core, m) {
       "nanobind_version", [] { return nanobind_version; },
       "The version of nanobind that this module was built with.");
   bind_rows(m);
+  bind_center_sums(m);
   bind_density(m);
   bind_measures(m);
   bind_neighbors(m);

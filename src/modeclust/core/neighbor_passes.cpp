@@ -352,11 +352,9 @@ nb::tuple nearest_rows(Rows& rows, int n_nearest, Rows* queries) {
   }
   const std::int64_t n_found = n * n_nearest;
   auto* squared = new double[static_cast<std::size_t>(n_found) + 1];
-  const nb::capsule own_squared(squared,
-                                [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  const nb::capsule own_squared = owner_of(squared);
   auto* found = new std::int64_t[static_cast<std::size_t>(n_found) + 1];
-  const nb::capsule own_found(found,
-                              [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+  const nb::capsule own_found = owner_of(found);
   {
     nb::gil_scoped_release release;
     std::fill_n(squared, n_found, infinity);

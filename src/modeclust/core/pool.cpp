@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -171,7 +172,8 @@ void parallel_for(int n_threads, std::int64_t n_items,
       stop_with(std::current_exception());
     }
   };
-  const int n = static_cast<int>(std::min<std::int64_t>(n_threads, n_items));
+  const std::int64_t most = std::max(n_threads, 1);
+  const int n = static_cast<int>(std::min(most, n_items));
   if (n > 1) {
     ThreadPool& threads = pool();
     std::unique_lock lock(threads.in_use, std::try_to_lock);

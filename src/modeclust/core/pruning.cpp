@@ -88,7 +88,7 @@ nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> prune_centers(const Matrix& lo
     throw nb::value_error("n_kept must be between 1 and the number of centers.");
   }
   auto* kept = new std::int64_t[n_kept];
-  nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+  nb::capsule owner = owner_of(kept);
   {
     nb::gil_scoped_release release;
     Pruning pruning(losses, weight);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "variants.hpp"
+
 namespace modeclust {
 
 enum class NumberType {
@@ -49,10 +51,10 @@ struct RowSource {
   const std::int64_t* indptr = nullptr;  // (N + 1,)
   bool wide_indices = false;             // int64 instead of int32
 
-  bool is_sparse() const { return indices != nullptr; }
-  bool is_single() const { return type == NumberType::float32; }
-  bool has_unit_length() const { return factors != nullptr; }
-  double factor_of(std::int64_t i) const { return factors ? factors[i] : 1.0; }
+  MODECLUST_INLINE bool is_sparse() const { return indices != nullptr; }
+  MODECLUST_INLINE bool is_single() const { return type == NumberType::float32; }
+  MODECLUST_INLINE bool has_unit_length() const { return factors != nullptr; }
+  MODECLUST_INLINE double factor_of(std::int64_t i) const { return factors ? factors[i] : 1.0; }
 };
 
 /// Sample weights and precisions of the rows.
@@ -60,13 +62,15 @@ struct RowWeights {
   const double* weight = nullptr;     // (N,) sample weights q; null means 1
   const double* precision = nullptr;  // (N,) 1 / s^2 of local scales s; null means 1
 
-  double weight_of(std::int64_t i) const { return weight ? weight[i] : 1.0; }
-  double precision_of(std::int64_t i) const { return precision ? precision[i] : 1.0; }
+  MODECLUST_INLINE double weight_of(std::int64_t i) const { return weight ? weight[i] : 1.0; }
+  MODECLUST_INLINE double precision_of(std::int64_t i) const {
+    return precision ? precision[i] : 1.0;
+  }
 };
 
 /// The size of a working array in numbers, rounded up to whole vectors of 64 bytes.
 template <class T>
-constexpr std::int64_t padded(std::int64_t n) {
+MODECLUST_INLINE constexpr std::int64_t padded(std::int64_t n) {
   constexpr std::int64_t lane_count = 64 / sizeof(T);
   return (n + lane_count - 1) / lane_count * lane_count;
 }

@@ -406,11 +406,13 @@ void search_long_rows(Search<T>& search, const DenseTile<T>& tile, const std::in
       }
       int slot = 0;
       ranked[p - begin] = rank_scores<T>(scores, n_slots, slot);
+      // If no score is a number, the slot has no center. Differences decide then, see `settle_row`.
+      const std::int32_t found = centers.label_at[slot] < 0 ? 0 : centers.label_at[slot];
       std::int32_t& label = search.label(indices[p]);
       before[p] = label;
       changed[n_changed] = indices[p];
-      n_changed += !state.has_bounds || label != centers.label_at[slot];
-      label = centers.label_at[slot];
+      n_changed += !state.has_bounds || label != found;
+      label = found;
     }
     if (n_changed) {
       own_distances(tile, {changed, n_changed, state.labels + search.first}, centers,

@@ -15,10 +15,6 @@ namespace {
 // A side of fewer rows than this is not compared with as many rows of the other side.
 constexpr double fewest_rows = 10.0;
 
-void check(bool holds, const char* message) {
-  if (!holds) throw nb::value_error(message);
-}
-
 /// Sorts values, equal ones by weight: their order must not depend on that of the rows.
 void sort(std::vector<WeightedValue>& values) {
   std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {

@@ -66,7 +66,9 @@ MODECLUST_INLINE Doubles weigh_lanes(Doubles t, double q, double precision, doub
     value = Doubles::select(excess < end, exp_in_range(Doubles::splat(-0.5) * excess), zero);
     weight = value;
   } else if constexpr (kernel == KernelName::cauchy) {
-    const Doubles ratio = (one + sums.reference) / (one + t);
+    // A row of weight 0 may be nearer by any amount: its ratio could overflow.
+    const Doubles from = max(t, sums.reference - Doubles::splat(largest_rise));
+    const Doubles ratio = (one + sums.reference) / (one + from);
     value = one / (one + t);
     weight = ratio * ratio;
   } else {

@@ -2,7 +2,7 @@
 //
 // The rows of a cluster are added in order, so that sums have the same bits with and without
 // bounds. Sums are doubles. Float32 rows with 64 features or more are first multiplied and added in
-// float32, eight at a time.
+// float32, eight at a time, if their weights allow it.
 #pragma once
 
 #include "kernel_functions.hpp"
@@ -13,6 +13,9 @@ namespace {
 
 // Rows with at least this many features are sorted by cluster before they are added.
 constexpr int fewest_long_features = 64;
+// Rows whose largest weight is not between these are added in doubles, one by one. Float32 would
+// lose digits of smaller weights, and larger ones would overflow.
+constexpr double smallest_single_weight = 1e-25, largest_single_weight = 1e20;
 
 /// Memory that will be read next, prefetched piece by piece while rows are summed.
 class Prefetch {
@@ -144,6 +147,17 @@ MODECLUST_INLINE void add_long_rows(const DenseTile<T>& tile, const std::int32_t
     x[r] = tile.row(rows[r < n_rows ? r : 0]);
     sum[r] = r < n_rows ? weight[rows[r]] : 0.0;
     w[r] = V::splat(static_cast<T>(sum[r]));
+  }
+  if constexpr (sizeof(T) == 4) {
+    double largest = sum[0];
+    for (int r = 1; r < n; r++) largest = sum[r] > largest ? sum[r] : largest;
+    if (!(largest > smallest_single_weight && largest < largest_single_weight)) [[unlikely]] {
+      for (int r = 0; r < n_rows; r++) {
+        mass += sum[r];
+        add_short_row<T, -1, 0>(x[r], tile.n_features, sum[r], totals);
+      }
+      return;
+    }
   }
   for (int half = n / 2; half > 0; half /= 2) {
     for (int r = 0; r < half; r++) sum[r] = sum[2 * r] + sum[2 * r + 1];

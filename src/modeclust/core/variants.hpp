@@ -4,6 +4,9 @@
 // defines one table. That is its only symbol with external linkage.
 #pragma once
 
+// For functions that kernels call: the linker could choose the copy of another variant.
+#define MODECLUST_INLINE inline __attribute__((always_inline))
+
 #define MODECLUST_JOIN_(a, b) a##_##b
 #define MODECLUST_JOIN(a, b) MODECLUST_JOIN_(a, b)
 /// The name of a table in the variant that is being compiled.

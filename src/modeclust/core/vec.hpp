@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "variants.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -22,8 +24,6 @@
 #else
 #define MODECLUST_REGISTER_BYTES 16
 #endif
-
-#define MODECLUST_INLINE inline __attribute__((always_inline))
 
 namespace modeclust {
 namespace {

@@ -61,7 +61,7 @@ class LevelPass:
         )
         n_clusters = len(self.centers)
         histogram = _core.distance_histogram(rows, squared, rows.labels, n_clusters, self.unit)
-        return LevelSums(ModeSums(self.kernel, *sums), histogram)
+        return LevelSums(ModeSums(self.kernel, *sums, n_threads=rows.n_threads), histogram)
 
 
 @dataclass

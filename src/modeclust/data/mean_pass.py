@@ -20,6 +20,7 @@ class MeanSums:
     searched: int = 0  # rows whose nearest center had to be searched
     read: int = 0  # rows that were read
     unit_length: bool = False  # whether rows and centers have length 1 (metric "cosine")
+    n_threads: int = 1  # for what is computed from the sums
 
     @classmethod
     def zeros(cls, n_clusters: int, n_features: int) -> Self:
@@ -42,7 +43,7 @@ class MeanSums:
 
     def moved(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the means of the clusters, as in `ModeSums.moved`."""
-        return _core.means(self.totals, self.mass, centers, self.unit_length)
+        return _core.means(self.totals, self.mass, centers, self.unit_length, self.n_threads)
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class MeanPass:
 
     def run(self, rows: _core.Rows) -> MeanSums:
         """Run the pass over some rows, and update their labels."""
-        return MeanSums(*rows.mean_pass(self.centers, self.after))
+        return MeanSums(*rows.mean_pass(self.centers, self.after), n_threads=rows.n_threads)
 
 
 @dataclass

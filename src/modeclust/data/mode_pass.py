@@ -37,6 +37,7 @@ class ModeSums:
     changed: int = 0  # rows whose label changed
     searched: int = 0  # rows whose nearest center had to be searched
     unit_length: bool = False  # whether rows and centers have length 1 (metric "cosine")
+    n_threads: int = 1  # for what is computed from the sums
 
     @classmethod
     def zeros(cls, kernel: int, n_clusters: int, n_features: int) -> Self:
@@ -97,11 +98,11 @@ class ModeSums:
         With the metric "cosine", they are divided by their lengths. Where the sum cancels, the
         center stays.
         """
-        return _core.means(self.totals, self.mass, centers, self.unit_length)
+        return _core.means(self.totals, self.mass, centers, self.unit_length, self.n_threads)
 
     def means(self, centers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the weighted means of the rows, whatever their length."""
-        return _core.means(self.totals, self.mass, centers)
+        return _core.means(self.totals, self.mass, centers, n_threads=self.n_threads)
 
 
 def to_unit_length(
@@ -144,4 +145,5 @@ class ModePass:
                 -1.0 if previous is None else previous,
                 self.cluster_factors,
             ),
+            n_threads=rows.n_threads,
         )

@@ -120,7 +120,7 @@ def _naming_column(X: Any) -> Iterator[None]:
 
 def _not_finite(X: Any, contains: str) -> ValueError:
     """Return an error that names the first column with values that are not finite."""
-    values = check_array(X, accept_sparse=True, ensure_all_finite=False)
+    values = check_array(X, accept_sparse=True, dtype=np.float64, ensure_all_finite=False)
     if is_sparse(values):
         entries = values.tocoo()
         bad = ~np.isfinite(entries.data)

@@ -58,7 +58,8 @@ class KernelDensity:
     def of(
         cls, X: Any, weight: Doubles | None, scale: Doubles | None, metric: str
     ) -> "KernelDensity":
-        """Return the density of checked rows, which are copied into memory."""
+        """Return the density of checked rows, which are copied into memory with their columns."""
+        weight, scale = (None if column is None else column.copy() for column in (weight, scale))
         return cls(in_memory(X, metric, copy=True), weight, scale)
 
     def open(

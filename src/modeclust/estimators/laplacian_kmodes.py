@@ -100,8 +100,9 @@ class LaplacianKModes(
         symmetric and non-negative; its diagonal is ignored.
     affinity_bandwidth : float, "local" or None, default=None
         The scale s of "heat". "local" is the distance of each row to its last neighbour, and None
-        is the target bandwidth, or that of the rule "knn" if ``bandwidth="auto"``. If `affinity` is
-        a matrix, it is used for new rows. With "auto" and "binary" it is ignored.
+        is the target bandwidth, or with ``bandwidth="auto"`` the median distance of the rows to
+        their tenth neighbour. If `affinity` is a matrix, it is used for new rows. With "auto" and
+        "binary" it is ignored.
     bandwidth : "auto", float or {"knn", "silverman", "scott", "likelihood"}, default="auto"
         "auto" is the cluster radius, the median distance of the rows to the means of their initial
         clusters. For the solver "gradient", it is 1.5 times the median distance of the rows to

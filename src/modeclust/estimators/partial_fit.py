@@ -198,6 +198,8 @@ class PartialFitMixin(PathEstimator, SavingMixin):
             if found is not None:
                 found = replace(found, centers=rescaling.to_original(found.centers))
             attributes[name] = found
+        # A bandwidth that was chosen from the data stays so, also if it is now given as a number.
+        attributes["_fitted_with"] = self._fitted_with
         attributes["n_steps_"] = self.n_steps_ + 1
         attributes["n_samples_seen_"] = self.n_samples_seen_ + X.shape[0]
         self._store(attributes)

@@ -14,6 +14,7 @@ from modeclust import __version__
 from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
 from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_dask, is_sparse
+from modeclust.data.validation import check_n_jobs
 from modeclust.exceptions import ModelFileError
 from modeclust.io.atomic import StrPath, in_a_line
 from modeclust.io.model_file import Document, is_array, read_document, write_document
@@ -40,9 +41,9 @@ class SavingMixin:
 
         The file is a zip archive of arrays and a JSON text. It contains no pickle, so nothing in it
         is executed. It has all parameters and fitted attributes; a loaded model gives the same
-        predictions. Callbacks, metadata requests and attributes that you added are not saved. An
-        existing file is replaced when the new one is complete. The lazy labels of a Dask collection
-        are computed.
+        predictions. Callbacks, metadata requests and your own attributes whose names neither begin
+        nor end with an underscore are not saved. An existing file is replaced when the new one is
+        complete. The lazy labels of a Dask collection are computed.
 
         Parameters
         ----------
@@ -215,11 +216,24 @@ def write_model(
             f"model must be one of {', '.join(MODULES)} to be saved, got a {name}, which `load` "
             "does not know."
         )
+    _check_unchanged(model)
     notes = dict(notes or {})
     if preparation is not None:
         notes[PREPARATION] = to_saved(preparation)
     document = Document(__version__, name, model._state(), notes)
     write_document(path, document, (*model._saved_types, *SAVED_TYPES))
+
+
+def _check_unchanged(model: Any) -> None:
+    """Raise an error if a model is not as its last fit has left it, and so could not be loaded."""
+    model._validate_params()
+    check_n_jobs(model.n_jobs)
+    n_features = model.cluster_centers_.shape[1]
+    if n_features != model.n_features_in_:
+        raise ValueError(
+            f"the model has centers of {n_features} features, but its last call of fit, which "
+            f"failed, got {model.n_features_in_}; fit it again."
+        )
 
 
 def read_model(path: StrPath) -> Saved:

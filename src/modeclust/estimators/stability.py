@@ -25,12 +25,25 @@ from modeclust.data.validation import (
 from modeclust.estimators.fit_path import PathEstimator
 from modeclust.estimators.observers import ProgressPrinter
 from modeclust.estimators.same_rows import check_same_rows
-from modeclust.exceptions import CenterLengthWarning, EmptyClusterWarning, EmptySupportWarning
+from modeclust.exceptions import (
+    ApproximateNeighborsWarning,
+    CenterLengthWarning,
+    EmptyClusterWarning,
+    EmptySupportWarning,
+    SingleRowWarning,
+)
 from modeclust.solvers.kmodes import assign
 from modeclust.solvers.stability import compare, overlap_table, row_spacing
 
 # Warnings that the fits of resamples do not repeat.
-QUIET = (ConvergenceWarning, EmptyClusterWarning, EmptySupportWarning, CenterLengthWarning)
+QUIET = (
+    ApproximateNeighborsWarning,
+    CenterLengthWarning,
+    ConvergenceWarning,
+    EmptyClusterWarning,
+    EmptySupportWarning,
+    SingleRowWarning,
+)
 
 # The share of different rows in a large bootstrap sample, 1 - 1 / e.
 SHARE_DRAWN = 0.632

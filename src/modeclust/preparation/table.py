@@ -308,6 +308,8 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     def _read(self, X: Any, *, reset: bool) -> dict[str, Values]:
         """Return the columns of a table by name; if not `reset`, those that are used."""
         columns = read_columns(X)
+        if columns and not len(next(iter(columns.values()))):
+            raise ValueError("X must have at least one row, got none.")
         if columns is None:
             rows = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
             fitted = getattr(self, "feature_names_in_", None)
@@ -331,7 +333,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
 
 def _checked_kinds(kinds: Mapping[str, str] | None, names: Iterable[str]) -> dict[str, str]:
     """Return the parameter `kinds`, or raise an error that names what is wrong in it."""
-    given, known = dict(kinds or {}), list(names)
+    given, known = {str(name): kind for name, kind in (kinds or {}).items()}, list(names)
     for name, kind in given.items():
         if name not in known:
             raise ValueError(f"kinds names {name!r}, but the columns are {_listed(known)}.")

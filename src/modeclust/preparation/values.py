@@ -73,8 +73,9 @@ def _find_type(X: Any, *wanted: Any) -> set[str]:
 
 def _read_series(series: Any) -> Values:
     dtype = series.dtype
-    if dtype == nw.Duration:
-        series, dtype = series.dt.total_seconds(), nw.Int64()
+    if dtype == nw.Duration:  # in seconds
+        series = series.dt.total_microseconds().cast(nw.Float64) / 1e6
+        dtype = series.dtype
     if dtype in (nw.Boolean, nw.Int64, nw.UInt64) and series.null_count() == 0:
         return to_values(series.to_numpy())
     if dtype.is_numeric():

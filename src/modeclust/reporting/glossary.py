@@ -29,8 +29,8 @@ GLOSSARY = {
     "typical row": "In each column, the mean with the weights of the mode; the commonest category, "
     "and the middle of dates. Missing values are left out.",
     "range": "From the 10% to the 90% quantile, with the weights of the mode.",
-    "all rows": "The mean of all rows, with values below the 1% and above the 99% quantile moved to "
-    "these quantiles.",
+    "all rows": "The mean of all rows, with values below the 1% and above the 99% quantile moved "
+    "to these quantiles.",
     "spread": "The standard deviation of all rows, with extreme values moved to the 1% and 99% "
     "quantiles.",
     "effect": "How far a cluster is from all rows, in spreads. For a category: the difference "

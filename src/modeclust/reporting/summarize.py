@@ -92,10 +92,11 @@ def summarize(
     for card in cards:
         for item in card["examples"]:
             item.pop("own_row", None)
-    redundant = _redundant(source, cards)
+    redundant = _redundant(clustered.clustering, cards)
     if stability:
-        _add_stability(source, cards, stability, sample_weight, sample_scale)
-    own = np.where(source.labels[-1] < 0, source.n_clusters, source.labels[-1])
+        _add_stability(clustered, cards, stability, sample_weight, sample_scale)
+    labels = source.labels[-1].astype(np.intp)
+    own = np.where(labels < 0, source.n_clusters, labels)
     shown = sample_by_cluster(own, source.n_clusters + 1)
     chart = summarize_map(source, shown, _axis_names(source, feature_names))
     chart["classes"] = None if classes is None else classes[shown].tolist()
@@ -265,9 +266,11 @@ def _labels(source: Source, rows: Rows, shown: Any) -> dict[str, Any]:
     }
 
 
-def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the redundant pairs of clusters; None if the model does not compare clusters."""
-    model = source.model
+def _redundant(model: Any, cards: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the redundant pairs of clusters; None if the model does not compare clusters.
+
+    The model is that of all rows, not of a sample: what a dip means depends on their number.
+    """
     if not hasattr(model, "redundancy_") or np.isinf(model.bandwidth_):
         return None
     pairs, is_too_wide = redundant_pairs(model.dip_significance_, SIGNIFICANT)
@@ -295,14 +298,14 @@ def _redundant(source: Source, cards: list[dict[str, Any]]) -> dict[str, Any] | 
 
 
 def _add_stability(
-    source: Source,
+    clustered: Clustered,
     cards: list[dict[str, Any]],
     n_resamples: int,
     sample_weight: Any,
     sample_scale: Any,
 ) -> None:
-    found = source.model.stability(
-        source.given,
+    found = clustered.clustering.stability(
+        clustered.given,
         n_resamples=n_resamples,
         sample_weight=sample_weight,
         sample_scale=sample_scale,

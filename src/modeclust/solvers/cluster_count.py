@@ -34,6 +34,7 @@ class Tests(NamedTuple):
     peaks: Peaks
     dips: Dips
     by_shape: Centers | None  # if some touch: the centers of all clusters
+    n_threads: int = 1
 
     @property
     def by_peaks(self) -> bool:
@@ -44,7 +45,7 @@ class Tests(NamedTuple):
         """Return the labels of clusters that have gaps between them."""
         if self.by_peaks:
             return self.peaks.labels
-        nearest = nearest_rows(self.dips.centers, self.sample.X, 1)[1]
+        nearest = nearest_rows(self.dips.centers, self.sample.X, 1, self.n_threads)[1]
         return nearest[:, 0].astype(np.int32)
 
     def suggestion(self, max_clusters: int, labels: Labels | None = None) -> ClusterSuggestion:
@@ -85,7 +86,8 @@ class Tests(NamedTuple):
         if self.by_peaks and self.by_shape is None:
             every = np.arange(dataset.n_rows)
             parts = dataset.read_parts(every)
-            nearest = np.concatenate([nearest_rows(self.sample.X, X, 1)[1][:, 0] for X in parts])
+            found = [nearest_rows(self.sample.X, X, 1, self.n_threads)[1] for X in parts]
+            nearest = np.concatenate(found)[:, 0]
             return largest_first(self.peaks.labels[nearest])
         centers = self.dips.centers if self.by_shape is None else self.by_shape
         assign(dataset, to_unit_length(centers, centers) if dataset.unit_length else centers)
@@ -99,7 +101,7 @@ def run_tests(
     sample = read_sample(dataset, rng)
     peaks = count_peaks(sample, max_clusters, n_threads)
     dips = count_by_dips(sample, max_clusters, rng, n_threads)
-    tests = Tests(sample, peaks, dips, None)
+    tests = Tests(sample, peaks, dips, None, n_threads)
     by_shape = count_by_shape(sample, tests.labels_by_gaps(), max_clusters, rng, n_threads)
     return tests._replace(by_shape=by_shape)
 

@@ -178,7 +178,9 @@ class Levels:
         while len(moving) > 0 and n_iter < max_steps:
             sums = self._dataset.run(ModePass(centers, self._kernel, 1.0, False, None, factors))
             before, moved = centers[moving], sums.moved(centers)[moving]
-            lengths[moving], small = each_move(before, moved, tolerances[moving], MOVE_ROUNDING)
+            lengths[moving], small = each_move(
+                before, moved, tolerances[moving], MOVE_ROUNDING, sums.n_threads
+            )
             n_iter += 1
             centers[moving] = relaxation.next(before, moved)
             if sums.unit_length:

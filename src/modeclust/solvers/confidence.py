@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from modeclust.data.distance_pass import OwnDistancePass
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles, Indices, read_rows
+from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.io.model_file import is_array
@@ -132,7 +132,10 @@ class OutlierScale:
 
     def to_internal(self, rescaling: Rescaling) -> "OutlierScale":
         """Return the scale of internal rows."""
-        return self.mapped(rescaling.to_internal(self.rows), 1 / rescaling.scale)
+        rows = self.rows
+        if is_sparse(rows) and rescaling.offset is not None:  # the new rows are dense
+            rows = rows.toarray()
+        return self.mapped(rescaling.to_internal(rows), 1 / rescaling.scale)
 
     def to_original(self, rescaling: Rescaling) -> "OutlierScale":
         """Return the scale of the user's rows."""

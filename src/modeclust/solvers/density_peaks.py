@@ -46,7 +46,7 @@ def count_peaks(sample: Sample, max_clusters: int, n_jobs: int | None = None) ->
     if n_neighbors < 2:
         return Peaks(1, np.zeros(n_rows, np.int32), np.empty(0), np.inf, 0.0)
     distances, neighbors = nearest_other_rows(X, n_neighbors, n_jobs)
-    dimension = intrinsic_dimension(distances)
+    dimension = min(intrinsic_dimension(distances), float(X.shape[1]))
 
     def log_density(counted: Doubles, radius: Doubles) -> Doubles:
         return np.asarray(np.log(counted) - dimension * np.log(positive_scales(radius)))

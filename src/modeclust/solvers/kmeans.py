@@ -143,7 +143,7 @@ def solve_kmeans(dataset: Dataset, centers: Centers, *, max_iter: int, tolerance
         residual = 0.0
         if not settled:
             moved = sums.moved(centers)
-            residual, squares, _ = center_moves(centers, moved)
+            residual, squares, _ = center_moves(centers, moved, n_threads=sums.n_threads)
             settled = squares <= tolerance
             means.assign(moved)
             centers = moved

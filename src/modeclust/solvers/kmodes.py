@@ -138,7 +138,9 @@ def solve_on_path(
         for _ in range(mean_shift_iter - 1):
             moved = dataset.run(ModePass(moved, kernel, scale, reassign=False)).moved(moved)
         n_iter += 1
-        residual, _, settled = center_moves(centers, moved, options.tol * bandwidth, MOVE_ROUNDING)
+        residual, _, settled = center_moves(
+            centers, moved, options.tol * bandwidth, MOVE_ROUNDING, sums.n_threads
+        )
         converged = settled and (sums.changed == 0 or not options.stable_labels)
         if converged:
             break

@@ -79,6 +79,7 @@ class DaskDataset:
         self._keeps = chunks.stats.n_bytes <= SHARE_OF_MEMORY * memory_for_chunks()
         self._actors: ChunkActors | None = None
         self._n_failures = 0
+        self._fit_ids = [self._label_version.fit_id]  # with those of copies
         self._chunks = self._kept(
             on_workers(Chunk.of, *parts, n_clusters, worker=worker)
             for *parts, worker in zip(
@@ -98,11 +99,12 @@ class DaskDataset:
     def __exit__(self, *exception: object) -> None:
         self._close_actors()
         self._chunks = []
-        on_chunk.drop_states(self._label_version.fit_id)
         client = current_client()
-        if client is not None and client.status == "running":
-            with suppress(Exception):  # a lost worker has nothing to drop
-                client.run(on_chunk.drop_states, self._label_version.fit_id, on_error="ignore")
+        for fit_id in self._fit_ids:
+            on_chunk.drop_states(fit_id)
+            if client is not None and client.status == "running":
+                with suppress(Exception):  # a lost worker has nothing to drop
+                    client.run(on_chunk.drop_states, fit_id, on_error="ignore")
 
     def set_relative_scale(self, scale: Column) -> float:
         """Set the local scales, divided by their weighted mean, and return that mean."""
@@ -219,6 +221,7 @@ class DaskDataset:
         unscaled._actors = None
         unscaled._chunks = [on_workers(Chunk.scaled, chunk, None) for chunk in self._chunks]
         unscaled._label_version = LabelVersion(uuid4().hex, 0, None)
+        self._fit_ids.append(unscaled._label_version.fit_id)
         unscaled._keeps = False
         return unscaled
 
