@@ -124,7 +124,8 @@ def _run(name, arguments, effort, results):
     keep = partial(_keep, results)
     if name in WORKLOADS:
         data = WORKLOADS[name].load(effort.quick)
-        own = results["workloads"][name] = {"data": data.describe()}
+        own = results["workloads"].setdefault(name, {})
+        own["data"] = data.describe()
         for part in arguments.parts:
             if part != "whole_fit" or WORKLOADS[name].whole_fit or arguments.whole_fits:
                 keep(own, part, partial(PARTS[part], data, effort), f"{name} {part}")
