@@ -149,10 +149,17 @@ def measure_chunks(effort: Effort):
         "contestants": compare(runs, MEMORY),
         "farthest": float(farthest),
         "n_passes": len(passes.seconds),
-        "pass_seconds": summary(passes.seconds),
-        "bytes_back": summary(passes.bytes_back),
+        "pass_seconds": _without_values(passes.seconds),
+        "bytes_back": _without_values(passes.bytes_back),
         "means": compared,
     }
+
+
+def _without_values(values):
+    """Return the summary of hundreds of values."""
+    found = summary(values)
+    del found["values"]
+    return found
 
 
 def _both(blobs):
@@ -224,7 +231,7 @@ def measure_scale(effort: Effort):
                     "predicted": n_passes * (latency + each * n_rows) + once * n_rows,
                     "seconds": sum(passes.seconds),
                     "whole_fit": passes.whole,
-                    "bytes_back": summary(passes.bytes_back),
+                    "bytes_back": _without_values(passes.bytes_back),
                 }
             )
     return found

@@ -2,8 +2,8 @@
 
     python benchmarks/run.py [--only NAME ...] [--repeats 5] [--quick] [--add] [--out DIR]
 
-writes results.json, results.md and pictures to out/bench after every workload. With --add, the other
-results of an earlier run stay.
+writes results.json, results.md and pictures to out/bench after every workload. With --add, the
+other results of an earlier run stay.
 """
 
 import argparse
