@@ -89,3 +89,9 @@ def test_the_benchmarks_that_the_pages_name_run(tmp_path):
         assert kind in page
     for run in results["scale"]["runs"]:
         assert f"{run['n_rows']:,}" in page
+    subprocess.run(
+        [sys.executable, script, "--only", "k-medoids", *options[-5:], "--add"], check=True
+    )
+    added = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert added["others"].keys() == results["others"].keys() | {"k-medoids"}
+    assert added["choosing-k"] == results["choosing-k"]
