@@ -13,9 +13,10 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "modeclust"
 PAGE = (ROOT / "docs" / "guide" / "warnings.md").read_text(encoding="utf-8")
 
-# Not for users: abstract methods, a pass in the wrong order, and those that become other errors.
+# Not for users: abstract methods, a pass in the wrong order, and those that become other errors, or
+# a line of the command line.
 INTERNAL = {"NotImplementedError", "RuntimeError", "NoBandwidthError", "DamagedPartError"}
-INTERNAL |= {"ColumnError"}
+INTERNAL |= {"ColumnError", "TableError", "FileError"}
 # Raised by what the library calls, in its name.
 BY_OTHERS = {"InvalidParameterError", "NotFittedError", "KeyboardInterrupt"}
 

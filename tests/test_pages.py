@@ -41,7 +41,7 @@ def test_the_command_line_has_the_defaults_of_kmodes_as_two_pages_say():
         assert defaults[name] == KModes().get_params()[name]
     assert defaults["n_bandwidths"] is None  # that of the method
     assert_says(README, "Or from the command line, with the same defaults:")
-    assert_says(DOCS / "quickstart.md", "It has the same defaults as `KModes`.")
+    assert_says(DOCS / "quickstart.md", "Its other defaults are those of `KModes`.")
 
 
 def test_the_pages_have_commands_of_every_kind():
