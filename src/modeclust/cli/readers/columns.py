@@ -62,7 +62,7 @@ class FrameColumns:
         has_missing = series.null_count() > 0
         if is_numeric(series.dtype) and not has_missing:
             return np.asarray(series.to_numpy())
-        texts = [None if value is None else str(value) for value in series.to_list()]
+        texts = [None if value is None else str(value) for value in _to_list(series)]
         return np.array(texts, dtype=object if has_missing else str)
 
 
@@ -159,6 +159,15 @@ def iterate_blocks(*arrays: Any) -> Iterator[tuple[Any, ...]]:
         )
 
 
+def _to_list(column: Any) -> list[Any]:
+    """Return a polars column as a list; dates that Python does not have are an error."""
+    try:
+        values: list[Any] = column.to_list()
+    except (OverflowError, ValueError) as error:
+        raise TableError(f"Column {quoted(column.name)} cannot be read: {error}") from None
+    return values
+
+
 def _to_numbers(column: Any, advice: str, decimal_comma: bool | None) -> Any:
     """Return a polars column as numbers, or raise an error that shows a value that is not one."""
     import polars as pl
@@ -184,7 +193,7 @@ def _to_numbers(column: Any, advice: str, decimal_comma: bool | None) -> Any:
         if decimal_comma is False and re.fullmatch(r"[+-]?\d*,\d+", example):
             advice = f"pass --decimal-comma if it is a number; otherwise {advice}"
     else:
-        example = column.drop_nulls().first()
+        (example,) = _to_list(column.drop_nulls().head(1)) or (None,)
     kind = "text" if column.dtype == pl.String else str(column.dtype)
     raise TableError(
         f"Column {quoted(column.name)} contains {kind}, e.g. {str(example)[:40]!r}, instead of "
