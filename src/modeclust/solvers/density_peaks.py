@@ -25,6 +25,9 @@ NEIGHBORS_PER_ROOT, FEWEST_NEIGHBORS = 0.45, 8
 # A peak counts if its height in standard errors is this many times what the largest of N / k errors
 # is expected to be.
 SIGNIFICANT_PEAK = 1.2
+# An estimate of the dimension above this many times the number of features says that the neighbours
+# of most rows are equally far, as those of one-hot rows are.
+LARGEST_ESTIMATE = 2.0
 
 
 class Peaks(NamedTuple):
@@ -46,7 +49,9 @@ def count_peaks(sample: Sample, max_clusters: int, n_jobs: int | None = None) ->
     if n_neighbors < 2:
         return Peaks(1, np.zeros(n_rows, np.int32), np.empty(0), np.inf, 0.0)
     distances, neighbors = nearest_other_rows(X, n_neighbors, n_jobs)
-    dimension = min(intrinsic_dimension(distances), float(X.shape[1]))
+    dimension = intrinsic_dimension(distances)
+    if dimension > LARGEST_ESTIMATE * X.shape[1]:
+        dimension = float(X.shape[1])
 
     def log_density(counted: Doubles, radius: Doubles) -> Doubles:
         return np.asarray(np.log(counted) - dimension * np.log(positive_scales(radius)))
