@@ -10,7 +10,15 @@ import numpy as np
 
 from modeclust.plotting.palette import LINES, color
 from reproduction.findings import Findings, Measure, Picture, Table
-from reproduction.robustness_trials import BOXES, DECADE, FACTORS, Decade, Trials, run_trials
+from reproduction.robustness_trials import (
+    BOXES,
+    DECADE,
+    FACTORS,
+    GAUSSIAN_ROWS,
+    Decade,
+    Trials,
+    run_trials,
+)
 
 N_RUNS = 20
 MEANS, MODES, DEFAULT = color(2), color(0), color(6)
@@ -41,7 +49,7 @@ def _measure_clusters(trials: Trials) -> dict[str, Measure]:
         "few-means-in-low-density": Measure.mean_of(run.means for run in few),
         "few-modes-inside": Measure.mean_of(run.modes for run in few),
         "many-means-apart": Measure.mean_of(run.nearest_means for run in many),
-        "many-modes-meet": Measure.mean_of(run.between_modes / run.between_means for run in many),
+        "many-modes-meet": Measure.mean_of(trials.single[GAUSSIAN_ROWS[0]]),
         "redundancy-found": Measure.mean_of(run.found for run in many),
         "redundancy-no-false-alarm": Measure.mean_of(run.false for run in many),
     }
@@ -100,6 +108,9 @@ def _table_of_runs(trials: Trials) -> Table:
         values[f"{name}: between means in one Gaussian"] = [run.between_means for run in many]
         values[f"{name}: between modes in one Gaussian"] = [run.between_modes for run in many]
         values[f"{name}: share of redundant pairs found"] = [run.found for run in many]
+    for n_rows in sorted(trials.single):
+        name = f"a single Gaussian of {n_rows:,} rows: between modes / between means"
+        values[name] = trials.single[n_rows]
     for data, decade in trials.decades.items():
         name = f"adjusted Rand index, {data}"
         at = int(np.abs(np.log(DECADE)).argmin())

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
@@ -23,6 +23,8 @@ SQUARE = 8.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
 OUTLIER_SHARE = 0.05
 BOXES = (10, 20, 40)  # widths of the box of outliers, in standard deviations of the data
 TOO_MANY = 7  # clusters for the four Gaussians of SQUARE
+PIECES = (2, 3, 4, 5)  # clusters for a single Gaussian
+GAUSSIAN_ROWS = (1000, 300, 3000)  # of a single Gaussian; the claim is about the first
 FACTORS = (1.0, 0.5, 0.2)  # bandwidths with too many clusters, divided by the estimated one
 DECADE = np.geomspace(2, 0.2, 7)  # divided by the estimated bandwidth; the paper stops at 0.2
 STARTS = (("six Gaussians", 6), ("six Gaussians", 10), ("digits", 10))
@@ -94,6 +96,7 @@ class Trials(NamedTuple):
     mode_counts: list[ModeCounts]
     few: list[LowestDensity]
     many: dict[float, list[Redundancy]]  # by the bandwidth divided by the estimated one
+    single: dict[int, list[float]]  # by the number of rows: between modes / between means
     decades: dict[str, list[Decade]]  # by data set
     starts: dict[str, list[tuple[int, int]]]  # by data set: 1, 0, -1 from K-means and from rows
     one: dict[str, list[Rank]]  # by data set
@@ -107,6 +110,10 @@ def run_trials(n_runs: int, shrink: int = 1) -> Trials:
         mode_counts=[count_modes_with_outliers(seed) for seed in seeds],
         few=[fit_few_clusters(seed) for seed in seeds],
         many={factor: [fit_many_clusters(seed, factor) for seed in seeds] for factor in FACTORS},
+        single={
+            n_rows: [split_one_gaussian(seed, n_rows // shrink) for seed in seeds]
+            for n_rows in GAUSSIAN_ROWS
+        },
         decades={
             name: [fit_decade(draw(seed, shrink), seed) for seed in seeds[: (n_runs + 1) // 2]]
             for name, draw in DATA.items()
@@ -228,6 +235,16 @@ def fit_many_clusters(seed: int, factor: float) -> Redundancy:
         float(named[together].mean()),
         float(named[~together].mean()),
     )
+
+
+def split_one_gaussian(seed: int, n_rows: int) -> float:
+    """Return how far apart the modes of pieces of a Gaussian are, divided by the same of means."""
+    X, _ = draw_gaussians(seed, np.zeros((1, 2)), n_rows)
+    ratios = []
+    for n_clusters in PIECES:
+        path = KModes(n_clusters, bandwidth="knn", n_init=10, random_state=seed).fit(X).path_
+        ratios.append(pdist(path.centers[-1]).mean() / pdist(path.centers[0]).mean())
+    return float(np.mean(ratios))
 
 
 def fit_decade(data: tuple[Doubles, Labels], seed: int) -> Decade:

@@ -234,6 +234,19 @@ def test_labels_must_be_there_before_they_can_be_kept():
         rows.mode_pass(np.zeros((2, 3)), 0, 1.0, reassign=False)
 
 
+def test_centers_that_are_no_numbers_leave_no_bounds():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, centers = rng.normal(size=(200, 3)), rng.normal(size=(4, 3))
+        damaged = centers + 0.1 * rng.normal(size=(4, 3))
+        damaged[seed % 4, 0] = np.nan
+        rows = _core.Rows(X)
+        rows.mean_pass(damaged)
+        rows.mean_pass(centers)
+        nearest = np.linalg.norm(X[:, None] - centers, axis=2).argmin(axis=1)
+        np.testing.assert_array_equal(rows.labels, nearest)
+
+
 def test_rows_that_are_not_there():
     rows = _core.Rows(np.empty((0, 3)))
     sums = rows.mode_pass(np.zeros((2, 3)), 0, 1.0)

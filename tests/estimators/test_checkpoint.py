@@ -398,6 +398,7 @@ def with_place(place):
         # numpy would read what lies in memory there.
         *((part, with_place(10**6)) for part in ("begun", "generator")),
         ("generator", with_place(-1)),
+        ("generator", lambda state: state | {"has_gauss": 2**40}),
         ("generator", lambda state: state | {"gauss": np.nan}),
         ("target", lambda target: target[0]),
         ("target", lambda target: (-1.0, None)),

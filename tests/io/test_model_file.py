@@ -440,6 +440,7 @@ def test_a_soft_clustering_that_does_not_fit_is_refused(name, tmp_path):
         ("_neighborhood", altered(near, scale=-1.0)),
         ("_neighborhood", altered(near, scale=np.ones(7))),
         ("_neighborhood", altered(near, scale="local")),
+        ("_neighborhood", altered(near, kind="normalised", mean_degree=1e308)),
     ):
         state = model._state() | {attribute: value}
         document = Document("0.1", "LaplacianKModes", state, {})

@@ -223,7 +223,10 @@ bool Assignment::carry_bounds() {
   if (!has_bounds_ || bound_centers_.size() != layout_.exact().size()) return false;
   const int K = layout_.n_clusters();
   std::vector<double> moves = layout_.moves();
-  for (double& move : moves) move *= widened;
+  for (double& move : moves) {
+    if (!std::isfinite(move)) return false;
+    move *= widened;
+  }
   const int fastest =
       static_cast<int>(std::max_element(moves.begin(), moves.end()) - moves.begin());
   double second = 0.0;

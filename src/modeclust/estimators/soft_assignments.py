@@ -30,6 +30,8 @@ from modeclust.solvers.neighbors import (
 
 # If the log of kernel values over affinities exceeds this, only the modes count.
 MAX_LOG_RATIO = 30.0
+# The mean of normalised degrees is at most 1, but for rounding.
+MAX_MEAN_DEGREE = 1 + 1e-6
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,12 @@ class Neighborhood:
         if is_right and self.kind == "normalised":
             is_right = is_array(degrees, "f", self.X.shape[0])
             is_right = is_right and bool(np.all(np.asarray(degrees) > 0))
-            is_right = is_right and type(self.mean_degree) is float and self.mean_degree > 0
+            is_right = is_right and type(self.mean_degree) is float
+            is_right = is_right and 0 < self.mean_degree <= MAX_MEAN_DEGREE
         if not is_right:
             raise ValueError(
-                "a neighborhood must have finite rows, a number of neighbors > 0, scales >= 0 and "
-                "degrees > 0"
+                "a neighborhood must have finite rows, a number of neighbors > 0, scales >= 0, "
+                "degrees > 0 and a mean degree of at most 1"
             )
 
     def affinities(

@@ -266,9 +266,14 @@ def set_generator(generator: np.random.RandomState, state: Any) -> None:
         fits = 0 <= state["state"]["pos"] <= len(state["state"]["key"])
     if fits and "buffer_pos" in state:
         fits = 0 <= state["buffer_pos"] <= len(state["buffer"])
+    try:
+        if fits:
+            generator.set_state(state)
+    except OverflowError:  # after which a part of it may be set
+        generator.set_state(own)
+        fits = False
     if not fits:
         raise ValueError("the state of a random generator does not fit")
-    generator.set_state(state)
 
 
 def _is_alike(one: Any, other: Any) -> bool:
