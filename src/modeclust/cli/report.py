@@ -14,7 +14,7 @@ from modeclust.cli.readers.files import TableError, listed
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Columns, Table, open_file
 from modeclust.cli.report_page import page_of
-from modeclust.cli.saved_model import open_model, options_for, read_rows
+from modeclust.cli.saved_model import open_model, options_for, read_for_model
 from modeclust.estimators.cluster_modes import check_labels
 from modeclust.io.model_file import is_document
 from modeclust.reporting.given import check_few, columns_without
@@ -49,7 +49,7 @@ def make_page(options: ReportOptions) -> Any:
             raise ValueError("--columns applies to labels only: a model knows its columns.")
         reading = options_for(saved, reading)
         frame = _frame_of(options, _open_rows(options.data, reading.csv_format))
-        clustering, table, X = read_rows(saved, options.data, reading)
+        clustering, table, X = read_for_model(saved, options.data, reading)
         original, preparation = table.X, saved.preparation
     else:
         reading = replace(

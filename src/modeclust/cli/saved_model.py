@@ -62,7 +62,7 @@ def predict_labels(
             f"--outliers needs a KModes, got a {type(saved.model).__name__}, which has no outlier "
             "scores; leave the option out."
         )
-    model, table, X = read_rows(saved, data, options_for(saved, options))
+    model, table, X = read_for_model(saved, data, options_for(saved, options))
     others = {name: _of_rows(model, method, X) for name, method in methods.items()}
     labels = _of_rows(model, "predict", X)
     ids = table.ids
@@ -97,7 +97,7 @@ def options_for(saved: Saved, options: ReadOptions) -> ReadOptions:
     )
 
 
-def read_rows(saved: Saved, data: str, options: ReadOptions) -> tuple[Any, Table, Any]:
+def read_for_model(saved: Saved, data: str, options: ReadOptions) -> tuple[Any, Table, Any]:
     """Return the model, a table that it applies to, and its rows as the model takes them."""
     model, table = copy(saved.model), read_data(data, options)
     if hasattr(model, "feature_names_in_"):

@@ -18,7 +18,7 @@ from modeclust.data.reading import (
     Indices,
     UnitRows,
     is_sparse,
-    read_rows,
+    take_rows,
     working_dtype,
 )
 from modeclust.data.rescaling import Rescaling, internal_rows, is_mapped
@@ -137,7 +137,7 @@ class MemoryDataset:
 
     def take(self, indices: Indices) -> Sample:
         """Return the rows at `indices` with their weights."""
-        return Sample(read_rows(self.X, indices), self.weights_at(indices), self.unit_length)
+        return Sample(take_rows(self.X, indices), self.weights_at(indices), self.unit_length)
 
     def draw(self, n_rows: int, rng: np.random.RandomState) -> Indices:
         """Draw rows of positive weight without replacement; return the indices of all if fewer."""
@@ -232,7 +232,7 @@ class MemoryDataset:
             counts = self.weight
         for first in range(0, self.n_rows, size):
             some = slice(first, min(first + size, self.n_rows))
-            X = read_rows(self.X, some) if is_mapped(self.X) else self.X
+            X = take_rows(self.X, some) if is_mapped(self.X) else self.X
             indices = np.arange(some.start, some.stop)
             yield Part(X, counts[some], indices, self.n_threads)
 

@@ -36,7 +36,7 @@ def working_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return np.dtype(np.float32 if np.dtype(dtype) == np.float32 else np.float64)
 
 
-def read_rows(X: Any, indices: Any) -> Any:
+def take_rows(X: Any, indices: Any) -> Any:
     """Return some rows of `X`, which may be memory-mapped, as an array in memory or as CSR."""
     rows = X[indices]
     return rows if is_sparse(rows) else np.asarray(rows, dtype=working_dtype(X.dtype))
@@ -63,7 +63,7 @@ class UnitRows:
         return cls(X, factors)
 
     def __getitem__(self, indices: Any) -> Any:
-        rows, factors = read_rows(self.X, indices), self.factors[indices]
+        rows, factors = take_rows(self.X, indices), self.factors[indices]
         if is_sparse(rows):
             factors = np.repeat(factors, np.diff(rows.indptr))
             data = np.multiply(rows.data, factors, dtype=np.float64).astype(self.dtype)

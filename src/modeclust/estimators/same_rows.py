@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from modeclust import _core
-from modeclust.data.reading import Doubles, core_rows, in_memory, is_sparse, read_rows
+from modeclust.data.reading import Doubles, core_rows, in_memory, is_sparse, take_rows
 from modeclust.data.rescaling import Rescaling
 
 Indices = npt.NDArray[np.intp]
@@ -55,7 +55,7 @@ def first_elsewhere(
     `labels` are their labels in a clustering by the nearest center.
     """
     rescaling = Rescaling.of(X, metric=metric)  # of all rows, as in a fit
-    sample = read_rows(X, indices)
+    sample = take_rows(X, indices)
     rows = rescaling.rows(sample)
     distances = np.empty((len(labels), len(centers)), dtype=rows.dtype)
     internal = rescaling.to_internal(centers.astype(np.float64))
@@ -68,7 +68,7 @@ def first_elsewhere(
 
 def first_unlike(X: Any, indices: Indices, kept: Any, metric: str) -> int | None:
     """Return the first row among `indices` that differs from the row that a model has `kept`."""
-    rows, known = in_memory(read_rows(X, indices), metric), read_rows(kept, indices)
+    rows, known = in_memory(take_rows(X, indices), metric), take_rows(kept, indices)
     if is_sparse(rows) != is_sparse(known):
         rows, known = sparse.csr_array(rows), sparse.csr_array(known)
     maximum: Any = np.maximum if not is_sparse(rows) else lambda a, b: a.maximum(b)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from modeclust.data.bootstrap import draw_counts
 from modeclust.data.memory import open_dataset, thread_count
-from modeclust.data.reading import in_memory, is_sparse, read_rows
+from modeclust.data.reading import in_memory, is_sparse, take_rows
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.validation import (
     check_rows,
@@ -338,7 +338,7 @@ class SoftStabilityMixin(ResamplingMixin):
             changed["n_neighbors"] = min(self.n_neighbors, n_drawn - 1)
         if not isinstance(self.affinity, str):
             changed["affinity"] = self.affinity_[drawn][:, drawn]
-        X = read_rows(rows, drawn)
+        X = take_rows(rows, drawn)
         if n_drawn < self.n_clusters_ and not (isinstance(self.init, str) or callable(self.init)):
             changed["init"] = X.toarray() if is_sparse(X) else X
         model = self._fit_again(X, _seed(rng), changed, sample_weight=weights[drawn])

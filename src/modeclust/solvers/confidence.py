@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from modeclust.data.distance_pass import OwnDistancePass
 from modeclust.data.memory import MemoryDataset
-from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows
+from modeclust.data.reading import Doubles, Indices, is_sparse, take_rows
 from modeclust.data.rescaling import Rescaling
 from modeclust.data.sample import Sample
 from modeclust.io.model_file import is_array
@@ -154,7 +154,7 @@ class OutlierScale:
         clusters = np.arange(len(self.radius))
         starts, ends = (self.labels.searchsorted(clusters, side) for side in ("left", "right"))
         for some in _blocks(X.shape, len(self.radius)):
-            rows, own = read_rows(X, some), labels[some]
+            rows, own = take_rows(X, some), labels[some]
             order = np.argsort(own, kind="stable")
             for k, chosen in _by_cluster(own, order):
                 kept, rank = self.rows[starts[k] : ends[k]], _rank(ends[k] - starts[k])
@@ -199,10 +199,10 @@ def measure_typical(
         np.zeros(n_clusters),
         np.ones(n_clusters),
         is_small,
-        read_rows(X, used[kept]),
+        take_rows(X, used[kept]),
         labels[kept],
     )
-    gaps = scale.gaps(read_rows(X, used), labels, n_threads)
+    gaps = scale.gaps(take_rows(X, used), labels, n_threads)
     gap = _shrunk(gaps, labels, counts, own)
     above = _shrunk(gaps - gap[labels], labels, counts, own, ONE_DEVIATION)
     gap_deviation = np.where(above > SMALLEST_DEVIATION, above, DEFAULT_DEVIATION)
@@ -245,7 +245,7 @@ def _isolated_clusters(
     everything = np.zeros_like(labels)
     some = _systematic(everything, counts, ROWS_TO_COMPARE)
     rank = _rank(len(some))
-    distances, _ = nearest_rows(read_rows(X, some), X[:], rank, n_threads)
+    distances, _ = nearest_rows(take_rows(X, some), X[:], rank, n_threads)
     for k in np.flatnonzero(is_few):
         own = labels == k
         typical = _quantile(distances[own, -1], counts[own])

@@ -18,7 +18,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import euclidean_distances
 
-from modeclust.data.reading import Doubles, Indices, read_rows
+from modeclust.data.reading import Doubles, Indices, take_rows
 from modeclust.solvers.neighbors import (
     MAX_SQUARED_DISTANCE,
     Found,
@@ -69,7 +69,7 @@ def density_graph(X: Any, found: Found, n_jobs: int | None = None) -> DensityGra
     first, second = first[exists], neighbors.ravel()[exists].astype(np.int64)
     lengths = distances.ravel()[exists]
     joins = component_joins(X, _adjacency(first, second, n_rows), n_jobs)
-    lengths = np.r_[lengths, row_distances(read_rows(X, joins[0]), read_rows(X, joins[1]))]
+    lengths = np.r_[lengths, row_distances(take_rows(X, joins[0]), take_rows(X, joins[1]))]
     first, second = np.r_[first, joins[0]], np.r_[second, joins[1]]
     scales = positive_scales(distances[:, scale_number(n_neighbors) - 1])
     q = relative_squares(lengths, scales[first], scales[second], float(scales.mean()))
@@ -158,7 +158,7 @@ def _nearest_outside(
         rows = np.flatnonzero(np.isin(component, small))
         # Of this many nearest rows, one at least is outside.
         n_found = int(sizes[small].max()) + 1
-        distances, found = nearest_rows(X, read_rows(X, rows), n_found, n_jobs)
+        distances, found = nearest_rows(X, take_rows(X, rows), n_found, n_jobs)
         is_inside = component[found] == component[rows][:, None]
         pairs.append(_shortest(rows, np.where(is_inside, np.inf, distances), found, component))
     for number in others[sizes[others] > SMALL_COMPONENT]:
@@ -166,7 +166,7 @@ def _nearest_outside(
         n_searched = max(1, MAX_PAIRS // len(rest))
         if len(rows) > n_searched:
             rows = rows[_nearest_to_others(X, rows, component)[:n_searched]]
-        distances, found = nearest_rows(read_rows(X, rest), read_rows(X, rows), 1, n_jobs)
+        distances, found = nearest_rows(take_rows(X, rest), take_rows(X, rows), 1, n_jobs)
         pairs.append(_shortest(rows, distances, rest[found], component))
     inside, outside = zip(*pairs, strict=True)
     return np.concatenate(inside), np.concatenate(outside)
@@ -182,9 +182,9 @@ def _nearest_to_others(
     sizes = np.bincount(component)
     sizes[component[rows[0]]] = 0
     large = np.flatnonzero(sizes > min(SMALL_COMPONENT, sizes.max() - 1))
-    members = (read_rows(X, np.flatnonzero(component == number)) for number in large)
+    members = (take_rows(X, np.flatnonzero(component == number)) for number in large)
     centers = np.concatenate([np.asarray(own.mean(axis=0)).reshape(1, -1) for own in members])
-    distances = euclidean_distances(read_rows(X, rows), centers).min(axis=1)
+    distances = euclidean_distances(take_rows(X, rows), centers).min(axis=1)
     return np.argsort(distances, kind="stable")
 
 

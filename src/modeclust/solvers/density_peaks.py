@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from modeclust.data.reading import Doubles, Indices, read_rows
+from modeclust.data.reading import Doubles, Indices, take_rows
 from modeclust.data.sample import Sample
 from modeclust.solvers.density_graph import component_joins, positive_scales
 from modeclust.solvers.neighbors import nearest_other_rows, nearest_rows
@@ -63,7 +63,7 @@ def count_peaks(sample: Sample, max_clusters: int, n_jobs: int | None = None) ->
     adjacency = sparse.csr_array((np.ones(len(first)), (first, second)), shape=(n_rows, n_rows))
     joins = component_joins(X, adjacency, n_jobs)
     if len(joins[0]):  # the density is low halfway between two components
-        middles = (read_rows(X, joins[0]) + read_rows(X, joins[1])) / 2
+        middles = (take_rows(X, joins[0]) + take_rows(X, joins[1])) / 2
         radii, around = nearest_rows(X, middles, n_neighbors, n_jobs)
         counted = weight[around].sum(axis=1) * (1 + 1 / n_neighbors)
         ends = np.minimum(density[joins[0]], density[joins[1]])

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows
+from modeclust.data.reading import Doubles, Indices, is_sparse, take_rows
 
 # A cluster has at least this share of the mean cluster size, if the graph has K such clusters.
 LEAST_SHARE = 0.1
@@ -226,7 +226,7 @@ def with_ordered_ties(labels: npt.NDArray[np.int32], X: Any) -> npt.NDArray[np.i
     sizes, n_equal = np.unique(counts, return_counts=True)
     smallest: dict[int, list[float]] = {}
     for k in np.flatnonzero(np.isin(counts, sizes[n_equal > 1])):
-        values = read_rows(X, np.flatnonzero(labels == k)).min(axis=0)
+        values = take_rows(X, np.flatnonzero(labels == k)).min(axis=0)
         smallest[int(k)] = (values.toarray() if is_sparse(values) else values).ravel().tolist()
     order = sorted(range(len(counts)), key=lambda k: (-counts[k], smallest.get(k, [])))
     numbers = np.empty(len(order), dtype=np.int32)

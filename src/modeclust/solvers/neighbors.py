@@ -11,7 +11,7 @@ from scipy import sparse
 
 from modeclust import _core
 from modeclust.data.memory import thread_count
-from modeclust.data.reading import Doubles, Indices, is_sparse, read_rows, row_slices
+from modeclust.data.reading import Doubles, Indices, is_sparse, row_slices, take_rows
 from modeclust.data.rescaling import internal_rows
 
 # An exact search takes N^2 D products. By the time of 60,000 x 128, this many (300,000 rows of 110
@@ -57,9 +57,9 @@ def distances_to_neighbors(X: Any, Y: Any, neighbors: Indices) -> Doubles:
     """Return the distances of all rows of `X` to their neighbours in `Y`, by differences."""
     distances = np.empty(neighbors.shape)
     for some in row_slices(X.shape[0]):
-        rows = read_rows(X, some)
+        rows = take_rows(X, some)
         for j, others in enumerate(neighbors[some].T):
-            distances[some, j] = row_distances(rows, read_rows(Y, others))
+            distances[some, j] = row_distances(rows, take_rows(Y, others))
     return distances
 
 
@@ -124,13 +124,13 @@ def _inverted_lists(
     n_lists = max(1, min(int(2 * n_rows**0.5), n_rows // (n_neighbors + 1)))
     n_training = min(n_rows, TRAINING_ROWS * n_lists)
     drawn = np.random.RandomState(seed).choice(n_rows, n_training, replace=False)
-    training = read_rows(X, np.sort(drawn)).astype(np.float64)
+    training = take_rows(X, np.sort(drawn)).astype(np.float64)
     offset = training.mean(axis=0)
-    largest = max(float(np.abs(read_rows(X, p) - offset).max()) for p in row_slices(n_rows))
+    largest = max(float(np.abs(take_rows(X, p) - offset).max()) for p in row_slices(n_rows))
     scale = largest or 1.0
 
     def to_float32(part: slice) -> npt.NDArray[np.float32]:
-        return np.asarray((read_rows(X, part) - offset) / scale, dtype=np.float32)
+        return np.asarray((take_rows(X, part) - offset) / scale, dtype=np.float32)
 
     index = faiss.IndexIVFFlat(faiss.IndexFlatL2(n_features), n_features, n_lists)
     index.nprobe = LISTS_SEARCHED

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from modeclust import _core
 from modeclust.data.dataset import Dataset, Part
-from modeclust.data.reading import Doubles, Indices, core_rows, read_rows, row_slices
+from modeclust.data.reading import Doubles, Indices, core_rows, row_slices, take_rows
 from modeclust.data.sample import Sample
 from modeclust.solvers.bandwidth import SAME_ROW, average
 from modeclust.solvers.kmodes import Centers
@@ -129,7 +129,7 @@ def _nearest_other(part: Part, queries: Any) -> NearestDistances:
         some = slice(first, first + size)
         points = Sample(queries[some], nearest).dense()
         for rows in row_slices(part.X.shape[0]):
-            X = read_rows(part.X, rows)
+            X = take_rows(part.X, rows)
             distances = np.empty((X.shape[0], len(points)), dtype=X.dtype)
             _core.distances(core_rows(X, n_threads=part.n_jobs), points, distances)
             distances[distances <= SAME_ROW] = np.inf
