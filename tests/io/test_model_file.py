@@ -337,6 +337,7 @@ ARRAYS = {
         ({"_sklearn_output_config": {"transform": "frame"}}, "transform, which is one of"),
         ({"_sklearn_output_config": {"fit": "pandas"}}, "transform, which is one of"),
         ({"predict": 5}, "no attribute 'predict'"),
+        ({"_sparse_with_y": np.ones(2)}, "_sparse_with_y must be a bool, got float64 of shape"),
         ({"__class__": 5}, "no attribute '__class__'"),
         ({"_skl_callbacks": 5}, "no attribute '_skl_callbacks'"),
         ({"_open_new_data": 5}, "no attribute '_open_new_data'"),

@@ -89,6 +89,7 @@ class SavingMixin:
         yield "bandwidth_", is_right, "a number > 0"
         names = ", ".join(self._needed_after_fit)
         yield "_fitted_with", _are_parameters(model), f"valid values of {names}"
+        yield "_sparse_with_y", type(getattr(model, "_sparse_with_y", False)) is bool, "a bool"
         if hasattr(model, "feature_names_in_"):
             names = model.feature_names_in_
             is_right = is_array(names, "O", width) and all(isinstance(name, str) for name in names)
