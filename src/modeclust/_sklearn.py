@@ -24,6 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CALLBACK_ATTRIBUTES = {"_skl_callbacks", "_parent_callback_ctx"}
 # The attribute in which `set_output` is stored.
 OUTPUT_CONFIG = "_sklearn_output_config"
+OUTPUTS = ("default", "pandas", "polars")
 # Attributes that scikit-learn sets for callbacks and metadata routing.
 INTERNAL_ATTRIBUTES = CALLBACK_ATTRIBUTES | {
     "_metadata_request",

@@ -30,6 +30,10 @@ class IdColumnWarning(UserWarning):
     """A column of a table looks like an id, and is clustered like the others."""
 
 
+class UnknownCategoriesWarning(UserWarning):
+    """A column of categories has only values that the table of the fit did not have."""
+
+
 class SingleRowWarning(UserWarning):
     """A cluster has only one row, where clusters have ten or more on average."""
 

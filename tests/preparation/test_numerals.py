@@ -56,6 +56,11 @@ def thousands(values):
         ({"x": [f"{text} km/h" for text in COMMAS]}, WEIGHTS),
         ({"x": [f"USD {amount}" for amount in AMOUNTS]}, AMOUNTS),
         ({"x": [f"{weight} %" for weight in WEIGHTS]}, WEIGHTS),
+        ({"x": [f"{weight} °C" for weight in WEIGHTS]}, WEIGHTS),
+        ({"x": [f"{amount} €/m²" for amount in AMOUNTS]}, AMOUNTS),
+        ({"x": [f"{amount:,}".replace(",", " ") for amount in AMOUNTS]}, AMOUNTS),
+        ({"x": [f"{amount:,}".replace(",", "'") for amount in AMOUNTS]}, AMOUNTS),
+        ({"x": [f"- {weight}" for weight in WEIGHTS]}, -WEIGHTS),
     ],
 )
 def test_numbers_in_text(columns, numbers):
@@ -190,3 +195,38 @@ def test_integers_that_are_dates():
     for name, values in (("amount", digits.astype(int)), ("date", wrong)):
         preparation = TablePreparation().fit(pd.DataFrame({name: values, "x": WEIGHTS}))
         assert preparation.columns_[0].kind == "number"
+
+
+def test_two_numbers_in_a_cell_are_none():
+    pressures = [f"{amount} {weight:.0f}" for amount, weight in zip(AMOUNTS, WEIGHTS, strict=True)]
+    assert kind_of(x=pressures, y=WEIGHTS) == "text that is not understood"
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "note"),
+    [
+        ("%m/%d/%Y", "%Y-%m-%d", ""),
+        ("%d/%m/%Y", "%Y-%m-%d", ""),
+        ("%d/%m/%y", "%Y-%m-%d", ""),
+        ("%d-%b-%y", "%Y-%m-%d", ""),
+        ("%m/%d/%Y %I:%M %p", "%Y-%m-%d", ""),
+        ("%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d", ""),
+        ("%m/01/%Y", "%Y-%m-01", "the month before the day"),  # days from 1 to 12 in January?
+        ("01/%m/%Y", "%Y-%m-01", "the day before the month"),
+        ("%m/05/%Y", "%Y-05-%m", "the day before the month"),
+    ],
+)
+def test_the_order_of_day_and_month_is_that_which_reads_most(written, read, note):
+    days = pd.date_range("2022-01-03", periods=N, freq="11D")
+    preparation, frame = prepare(x=days.strftime(written).tolist())
+    back = preparation.inverse_transform(preparation.transform(frame), "dict")["x"].tolist()
+    assert back == days.strftime(read).tolist()
+    notes = [line for line in preparation.describe() if line.startswith("dates read with")]
+    assert [note in line for line in notes] == [True] * bool(note)
+
+
+def test_a_few_days_decide_the_order_of_all():
+    dates = ["3/4/2024", "5/6/2024", "7/8/2024", "9/10/2024"] * 24 + ["2/13/2024"] * 3
+    preparation, frame = prepare(x=dates)
+    back = preparation.inverse_transform(preparation.transform(frame), "dict")["x"]
+    assert back[0] == "2024-03-04"

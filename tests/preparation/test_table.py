@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from modeclust import KModes, TablePreparation, load, save
+from modeclust.exceptions import UnknownCategoriesWarning
 from modeclust.preparation.columns import LeftOut
 from modeclust.preparation.values import from_day
 
@@ -383,3 +385,38 @@ def test_kinds_of_columns_with_numbers_as_names():
     table = pd.DataFrame({0: [1.0, 2.0, 3.0] * 4, 1: np.arange(12.0)})
     preparation = TablePreparation(kinds={0: "category"}).fit(table)
     assert [column.kind for column in preparation.columns_] == ["category", "number"]
+
+
+def test_booleans_are_known_in_other_words():
+    frame = pd.DataFrame({"x": NUMBERS, "yes": [True, False] * (N // 2)})
+    preparation = TablePreparation().fit(frame)
+    rows = preparation.transform(frame)
+    for true, false in ((1, 0), ("Yes", "No"), ("TRUE", "FALSE"), ("y", "n"), (1.0, 0.0)):
+        other = frame.assign(yes=np.where(frame["yes"], true, false))
+        if isinstance(true, str):
+            other["yes"] = other["yes"].str.lower()
+        np.testing.assert_array_equal(preparation.transform(other), rows)
+
+
+@pytest.mark.parametrize("n_levels", [3, 30])
+def test_a_column_of_unknown_categories_warns(n_levels):
+    levels = [f"level {i % n_levels if i % 2 else 0}" for i in range(N)]
+    frame = pd.DataFrame({"x": NUMBERS, "level": levels})
+    preparation = TablePreparation().fit(frame)
+    other = frame.assign(level="another")
+    with pytest.warns(UnknownCategoriesWarning, match="'level' has no value of the table"):
+        preparation.transform(other)
+    preparation.transform(other.head(5))  # a few rows may have rare values
+    preparation.transform(other.assign(level=["another"] * (N - 1) + levels[:1]))
+
+
+@pytest.mark.parametrize("preparation", [TablePreparation(), StandardScaler()])
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_a_saved_preparation_has_its_type_of_output(preparation, output, tmp_path):
+    frame = pd.DataFrame({"x": NUMBERS, "y": NUMBERS[::-1]})
+    model = make_pipeline(clone(preparation), KModes(3, random_state=0))
+    model.set_output(transform=output).fit(frame)
+    save(model, tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    assert loaded.predict(frame).tolist() == model.predict(frame).tolist()
+    assert type(loaded[:-1].transform(frame)) is type(model[:-1].transform(frame))

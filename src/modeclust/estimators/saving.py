@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from modeclust import __version__
-from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, check_parameters
+from modeclust._sklearn import INTERNAL_ATTRIBUTES, OUTPUT_CONFIG, OUTPUTS, check_parameters
 from modeclust.cluster_suggestion import ClusterSuggestion
 from modeclust.data.reading import is_dask, is_sparse
 from modeclust.data.validation import check_n_jobs
@@ -21,7 +21,6 @@ from modeclust.io.model_file import Document, is_array, read_document, write_doc
 from modeclust.path import Path
 from modeclust.preparation.saving import SAVED_TYPES, SavedScaler, SavedTable, to_saved
 
-OUTPUTS = ("default", "pandas", "polars")  # of `set_output`
 PREPARATION = "preparation"  # the name of the note that has it
 # The estimators that can be saved, and their modules.
 MODULES = {"KModes": "kmodes", "LaplacianKModes": "laplacian_kmodes", "MeanShift": "mean_shift"}

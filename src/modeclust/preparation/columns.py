@@ -13,6 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from modeclust.data.reading import Doubles
+from modeclust.exceptions import UnknownCategoriesWarning, _warn_user
 from modeclust.io.model_file import is_array
 from modeclust.preparation.numerals import MARKERS, NUMBERS
 from modeclust.preparation.values import (
@@ -29,6 +30,9 @@ MIN_CATEGORY, MIN_CATEGORY_ROWS, MAX_CATEGORIES = 0.01, 5, 20
 FENCE = 3.0  # quartile distances from the quartiles, Tukey's outer fences
 MAX_TERMS, N_TOPICS, MIN_TEXTS = 2000, 10, 2
 RARE = "(rare)"
+TRUTH = {"true": True, "yes": True, "y": True, "1": True}
+TRUTH |= {"false": False, "no": False, "n": False, "0": False}
+MIN_UNKNOWN = 10  # values, for a warning that all are unknown
 
 
 class ColumnError(ValueError):
@@ -64,7 +68,7 @@ class NumberColumn:
     n_unread: int = 0  # texts that are neither a number or date nor the name of a missing value
     unread: str = ""  # the first of them
     unit: str = ""  # beside the numbers, if they are text
-    doubtful: str = ""  # a text whose decimal sign is only plausible
+    doubtful: str = ""  # a text whose decimal sign, or order of day and month, is only plausible
     is_typed: bool = False  # whether they are dates by their type, not text
 
     def __post_init__(self) -> None:
@@ -90,6 +94,13 @@ class NumberColumn:
     def kind(self) -> str:
         """What the column is."""
         return "number" if self.date_format is None else "date"
+
+    @property
+    def begins_with(self) -> str:
+        """Whether the day or the month comes first in dates; empty for numbers."""
+        if self.date_format is None:
+            return ""
+        return "month" if self.date_format.startswith(("%m", "%b", "%B")) else "day"
 
     @property
     def features(self) -> Sequence[str]:
@@ -239,10 +250,25 @@ class CategoryColumn:
         return cls(name, missing, kept_names, shares / shares.sum(), n_rare, is_boolean)
 
     def transform(self, values: Values) -> Doubles:
-        """Return the features, of shape (n_rows, n_categories)."""
+        """Return the features, of shape (n_rows, n_categories).
+
+        Warns if there are several values, and none is known.
+        """
         codes = {text: code for code, text in enumerate(self.categories)}
+        truth = {TRUTH.get(text.lower()): code for text, code in codes.items()}
+        if truth.keys() == {True, False} and len(codes) == 2:  # a boolean is known in any words
+            codes |= {text: truth[is_true] for text, is_true in TRUTH.items() if text not in codes}
         other = len(self.categories) if self.n_rare else -1
-        found = np.array([-1 if t is None else codes.get(t, other) for t in to_texts(values)])
+        texts = to_texts(values)
+        found = np.array([-1 if t is None else codes.get(t, other) for t in texts])
+        present = texts[are_known(texts)]
+        if len(present) >= MIN_UNKNOWN and codes.keys().isdisjoint(present):
+            taken = "are rare" if self.n_rare else "count as missing"
+            _warn_user(
+                f"Column {self.name!r} has no value of the table that was fitted: all {taken}, "
+                f"e.g. {present[0][:20]!r}. Known ones are {', '.join(self.categories[:3])!r}.",
+                UnknownCategoriesWarning,
+            )
         rows = np.zeros((len(values), len(self.features)))
         known = np.flatnonzero(found >= 0)
         rows[known, found[known]] = 1.0

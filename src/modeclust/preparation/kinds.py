@@ -20,6 +20,7 @@ from modeclust.preparation.numerals import (
 from modeclust.preparation.values import (
     MAX_TRIED,
     MIN_SHARE,
+    DateFormat,
     Values,
     are_known,
     every,
@@ -67,7 +68,7 @@ class Guess(NamedTuple):
     reason: str = ""  # why the preparation leaves it out
     decimal: str | None = None  # the decimal sign of numbers in text
     unit: str = ""  # of numbers in text
-    doubtful: str = ""  # a number in text whose decimal sign is only plausible
+    doubtful: str = ""  # a text whose decimal sign, or order of day and month, is only plausible
     date_format: str | None = None  # of dates in text
     is_binary: bool = False  # whether there are two different numbers
 
@@ -107,13 +108,18 @@ def _as_kind(kind: Any, name: str, values: Values, *, uses_commas: bool) -> Gues
             guess = find_numbers(numerals, MIN_GIVEN, uses_commas=uses_commas) or guess
             is_read = guess.decimal is not None
         else:
-            guess = guess._replace(date_format=find_date_format(numerals, MIN_GIVEN))
-            is_read = guess.date_format is not None
+            found = find_date_format(numerals, MIN_GIVEN)
+            is_read = found is not None
+            guess = _of_dates(found) if found else guess
     if not is_read:
         raise ValueError(
             f"Column {name!r} cannot be prepared as a {kind}: most of its values are not {kind}s."
         )
     return guess
+
+
+def _of_dates(found: DateFormat) -> Guess:
+    return Guess("date", date_format=found.name, doubtful=found.doubtful)
 
 
 def find_numbers(
@@ -177,8 +183,8 @@ def guess_kind(
     if (found := find_numbers(numerals, uses_commas=uses_commas)) is not None:
         if not are_codes(every(numerals, MAX_TRIED)):
             return _judge_numbers(name, values, found)
-    elif len(distinct) > 2 and (date_format := find_date_format(numerals)) is not None:
-        return Guess("date", reason, date_format=date_format)
+    elif len(distinct) > 2 and (dates := find_date_format(numerals)) is not None:
+        return _of_dates(dates)._replace(reason=reason)
     if len(distinct) == 2:
         return Guess("category", reason)
     sample = sorted(set(every(known, MAX_TRIED)))

@@ -12,24 +12,25 @@ Parse = Callable[[str], float]
 # Written in columns of numbers where one is missing, in lower case. Elsewhere they may mean more.
 MARKERS = {"-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "..", "...", "unknown", "missing", "tbd"}
 MARKERS |= {"inf", "+inf", "-inf", "infinity", "nil", "no data", "not available", "n.d.", "k.a."}
-SIGNS = str.maketrans("\N{MINUS SIGN}", "-", "$€£¥%'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE} ")
+SIGNS = str.maketrans("\N{MINUS SIGN}'\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", "-   ", "$€£¥%")
 CURRENCIES = {"USD", "US$", "EUR", "GBP", "CHF", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "SEK"}
 CURRENCIES |= {"NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "KRW", "TRY", "SGD", "HKD"}
 UNIT_BEFORE = re.compile(r"([^\d\s]+?) ?[-+\N{MINUS SIGN}]?\d.*")
-UNIT_AFTER = re.compile(r".*\d\s?([^\W\d_][^\s\d]{0,9})")
+UNIT_AFTER = re.compile(r".*\d\s?((?:[^\W\d_]|°|[$€£¥](?=.))[^\s\d]{0,9})")
 # Digits with a leading zero or a plus sign, such as phone numbers, and what is beside them.
 CODE = re.compile(r"0\d{4,}|0\d[\d ()/-]{6,}\d|\+\d[\d ()/-]{4,}\d")
 DIGITS = re.compile(r"[+(]?\d[\d ()/-]*")
 MIN_CODES, MIN_DIGITS = 0.05, 0.95  # shares of these in a column of such numbers
 # Amounts that are not read as numbers: "(50)", "14:35", "3 days" beside "1 day".
-QUANTITY = re.compile(r"[^\w\s]?\s?\d+([.,:/]\d+){0,2}\s?[^\w\s.]?(\s?[^\W\d_]{2,}|\s[^\W\d_])?")
+QUANTITY = re.compile(r"[^\w\s]?\s?\d+([.,:/ ]\d+){0,2}\s?[^\w\s.]?(\s?[^\W\d_]{2,}|\s[^\W\d_])?")
 
 
 def _written_with(decimal: str, thousands: str) -> re.Pattern[str]:
     decimal, thousands = re.escape(decimal), re.escape(thousands)
-    grouped = rf"[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+(?:{decimal}\d*)?"
+    groups = rf"(?:(?:{thousands}\d{{3}})+|(?: \d{{3}})+)"
+    grouped = rf"[1-9]\d{{0,2}}{groups}(?:{decimal}\d*)?"
     plain = rf"(?={decimal}?\d)\d*(?:{decimal}\d*)?(?:[eE][+-]?\d+)?"
-    return re.compile(rf"[+-]?(?:{grouped}|{plain})")
+    return re.compile(rf"[+-]? ?(?:{grouped}|{plain})")
 
 
 NUMBERS = {".": _written_with(".", ","), ",": _written_with(",", ".")}  # by decimal sign
@@ -47,10 +48,10 @@ def number_parser(decimal: str, unit: str = "") -> Parse:
     pattern, thousands = NUMBERS[decimal], "," if decimal == "." else "."
 
     def parse(text: str) -> float:
-        digits = text.removeprefix(unit).removesuffix(unit).translate(SIGNS)
+        digits = text.removeprefix(unit).removesuffix(unit).translate(SIGNS).strip()
         if pattern.fullmatch(digits) is None:
             return np.nan
-        number = float(digits.replace(thousands, "").replace(decimal, "."))
+        number = float(digits.replace(" ", "").replace(thousands, "").replace(decimal, "."))
         return number if math.isfinite(number) else np.nan
 
     return parse

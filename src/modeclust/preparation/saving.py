@@ -9,11 +9,18 @@ import numpy.typing as npt
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from modeclust._sklearn import OUTPUT_CONFIG, OUTPUTS
 from modeclust.data.reading import Doubles
 from modeclust.io.model_file import is_array
 from modeclust.preparation.columns import COLUMN_TYPES, PREPARED_TYPES, are_texts
 from modeclust.preparation.kinds import KINDS
 from modeclust.preparation.table import SCALES, TablePreparation
+
+
+def _output_of(fitted: Any) -> str | None:
+    """Return in which type `set_output` asked for rows; None if it was not called."""
+    output: str | None = vars(fitted).get(OUTPUT_CONFIG, {}).get("transform")
+    return output
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,7 @@ class SavedTable:
     scale: str | None
     columns: list[Any]
     is_named: bool
+    output: str | None = None  # of `set_output`
 
     def __post_init__(self) -> None:
         kinds: Any = {} if self.kinds is None else self.kinds
@@ -31,7 +39,7 @@ class SavedTable:
         is_right = isinstance(kinds, dict) and are_texts(list(kinds))
         is_right = is_right and all(kind in KINDS for kind in kinds.values())
         is_right = is_right and self.scale in (None, *SCALES) and type(self.is_named) is bool
-        is_right = is_right and isinstance(columns, list)
+        is_right = is_right and isinstance(columns, list) and self.output in (None, *OUTPUTS)
         is_right = is_right and all(isinstance(column, COLUMN_TYPES) for column in columns)
         if not is_right or not any(isinstance(column, PREPARED_TYPES) for column in columns):
             raise ValueError("the preparation must have columns of a table")
@@ -43,11 +51,12 @@ class SavedTable:
         """Return the values of a fitted preparation."""
         kinds = None if fitted.kinds is None else dict(fitted.kinds)
         is_named = hasattr(fitted, "feature_names_in_")
-        return cls(kinds, fitted.scale, fitted.columns_, is_named)
+        return cls(kinds, fitted.scale, fitted.columns_, is_named, _output_of(fitted))
 
     def restore(self) -> TablePreparation:
         """Return the fitted preparation."""
         fitted = TablePreparation(self.kinds, scale=self.scale)
+        fitted.set_output(transform=self.output)
         fitted.columns_ = self.columns
         fitted.n_features_in_ = len(self.columns)
         if self.is_named:
@@ -63,6 +72,7 @@ class SavedScaler:
     mean: Doubles | None  # None if rows are not centered
     scale: Doubles
     names: npt.NDArray[np.object_] | None
+    output: str | None = None  # of `set_output`
 
     def __post_init__(self) -> None:
         scale, names = self.scale, self.names
@@ -71,7 +81,7 @@ class SavedScaler:
             is_right = is_array(mean, "f", len(scale)) and bool(np.isfinite(mean).all())
         if is_right and names is not None:
             is_right = is_array(names, "O", len(scale)) and all(isinstance(n, str) for n in names)
-        if not is_right:
+        if not (is_right and self.output in (None, *OUTPUTS)):
             raise ValueError("a scaling must have one finite mean and one scale > 0 per feature")
 
     @classmethod
@@ -79,11 +89,12 @@ class SavedScaler:
         """Return the values of a fitted scaler."""
         scale = fitted.scale_ if fitted.with_std else np.ones(fitted.n_features_in_)
         names = getattr(fitted, "feature_names_in_", None)
-        return cls(fitted.mean_ if fitted.with_mean else None, scale, names)
+        mean = fitted.mean_ if fitted.with_mean else None
+        return cls(mean, scale, names, _output_of(fitted))
 
     def restore(self) -> StandardScaler:
         """Return the fitted scaler."""
-        fitted = StandardScaler(with_mean=self.mean is not None)
+        fitted = StandardScaler(with_mean=self.mean is not None).set_output(transform=self.output)
         fitted.mean_, fitted.scale_, fitted.var_ = self.mean, self.scale, self.scale**2
         fitted.n_features_in_ = len(self.scale)
         if self.names is not None:

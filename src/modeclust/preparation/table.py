@@ -291,6 +291,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             doubtful = [c for c in numbers if c.doubtful and c.decimal == decimal]
             if named := [f"{c.name} ({c.doubtful[:20]!r})" for c in doubtful]:
                 lines.append(f"dots taken as {meaning}: {_listed(named)}; {IF_WRONG}")
+        for order in ("day", "month"):
+            other = "month" if order == "day" else "day"
+            doubtful = [c for c in numbers if c.doubtful and c.begins_with == order]
+            if named := [f"{c.name} ({c.doubtful[:20]!r})" for c in doubtful]:
+                dates = f"dates read with the {order} before the {other}: {_listed(named)}"
+                lines.append(f"{dates}; if that is wrong, convert them to dates before")
         return lines
 
     def __sklearn_tags__(self) -> Any:

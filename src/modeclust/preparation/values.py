@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -26,9 +26,11 @@ MAX_SPECIAL = 7  # letters of these, and of true and false
 MIN_SHARE = 0.95  # of the values, for a column of text to be one of numbers or dates
 FEW_TRIED, MAX_TRIED = 20, 1000  # values that a format is tried on; of the few, half as many fit
 DAYS: tuple[str, ...] = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
-DAYS += ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d.%m.%y", "%m/%d/%y")
+DAYS += ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d-%b-%Y", "%d-%b-%y")
+DAYS += ("%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
+TIMES: tuple[str, ...] = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 # "iso" is read by `datetime.fromisoformat`, the others by `datetime.strptime`.
-DATE_FORMATS = ("iso", *(day + time for time in ("", " %H:%M", " %H:%M:%S") for day in DAYS))
+DATE_FORMATS = ("iso", "%Y-%m-%d %H:%M:%S UTC", *(day + time for time in TIMES for day in DAYS))
 # Dates without a time zone are as they are, others in UTC.
 EPOCH = datetime(1970, 1, 1)
 FIRST_DAY, LAST_DAY = (datetime.min - EPOCH).days, (datetime.max - EPOCH).days
@@ -161,9 +163,33 @@ def from_day(day: float) -> str:
     return str(np.datetime64(round(min(max(day, FIRST_DAY), LAST_DAY)), "D"))
 
 
-def find_date_format(texts: npt.NDArray[np.object_], least: float = MIN_SHARE) -> str | None:
-    """Return the format in which at least this share of texts, none missing, are dates."""
-    return next((name for name in DATE_FORMATS if fits(texts, date_parser(name), least)), None)
+class DateFormat(NamedTuple):
+    """How dates are written."""
+
+    name: str  # one of DATE_FORMATS
+    doubtful: str = ""  # one of the dates, if another format reads as many, and this one otherwise
+
+
+def find_date_format(texts: npt.NDArray[np.object_], least: float = MIN_SHARE) -> DateFormat | None:
+    """Return the format that reads the most texts, none missing, and at least this share of them.
+
+    If two formats read as many, such as 3/4/2024 with the day or the month first, days are first,
+    unless the others are then all the first of a month.
+    """
+    names = [name for name in DATE_FORMATS if fits(texts, date_parser(name), least)]
+    if not names:
+        return None
+    distinct = sorted(set(texts)) if len(names) > 1 else []
+    days = [parse_texts(distinct, date_parser(name)) for name in names]
+    n_read = [np.count_nonzero(np.isfinite(found)) for found in days]
+    best = [i for i, n in enumerate(n_read) if n == max(n_read)]
+    first, other = best[0], best[-1]
+    differ = np.flatnonzero(days[first] != days[other])
+    if first == other or not len(differ):
+        return DateFormat(names[first])
+    known = np.floor(days[other][np.isfinite(days[other])]).astype("i8").astype("M8[D]")
+    starts_months = bool((known == known.astype("M8[M]")).all())
+    return DateFormat(names[other if starts_months else first], distinct[differ[0]])
 
 
 def fits(texts: npt.NDArray[np.object_], parse: Parse, least: float) -> bool:

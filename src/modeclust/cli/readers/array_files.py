@@ -180,9 +180,16 @@ def scan_hdf5(path: Path) -> ArrayScan:
 
     file, name = split_container(path)
     arrays: dict[str, Any] = {}
-    h5py.File(file).visititems(
-        lambda n, a: arrays.__setitem__(n, a) if isinstance(a, h5py.Dataset) else None
-    )
+
+    def keep(name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset):
+            arrays[name] = node
+        else:
+            len(node)  # raises an error for damaged groups, of which the visit may never end
+
+    root = h5py.File(file)
+    keep("", root)
+    root.visititems(keep)
     return _select_array(arrays, file, name)
 
 

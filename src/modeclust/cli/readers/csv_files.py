@@ -123,7 +123,7 @@ def _first_record(content: bytes, separator: str) -> list[str]:
     except UnicodeDecodeError as error:
         raise TableError(
             f"the text is not UTF-8 (byte {error.object[error.start]:#x} at position "
-            f"{error.start}); convert it, e.g. with iconv -f LATIN1 -t UTF-8"
+            f"{error.start}); convert it, e.g. with iconv -f WINDOWS-1252 -t UTF-8"
         ) from None
     if "\0" in text:
         raise TableError("the file is binary or UTF-16; expected UTF-8 text")

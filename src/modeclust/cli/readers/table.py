@@ -38,7 +38,7 @@ READERS: dict[str, Callable[[Path], Columns | Scan]] = {
 FOLDERS = (".parquet", ".zarr")  # formats that can be folders
 # What to do about a feature with text, and one with missing values: if it can be left out or not.
 TEXT_ADVICE = {
-    True: "exclude it with --exclude, or use it as --label-column.",
+    True: "exclude it with --exclude, or use it as --id-column or --label-column.",
     False: "correct it, or use a column of numbers.",
 }
 FINITE_ADVICE = {True: "exclude the column with --exclude.", False: "correct the data."}
