@@ -407,7 +407,7 @@ class Record:
         if np.isinf(state.bandwidth):
             return ""
         ratio = state.residual / state.bandwidth
-        return f", or {ratio:.2g} bandwidths, where {self.problem.options.tol:g} are allowed"
+        return f", or {ratio:.2g} bandwidths; {self.problem.options.tol:g} are allowed"
 
     def _first(self, happens: Callable[[State], Any]) -> float:
         state = next(state for state in self.states if happens(state))

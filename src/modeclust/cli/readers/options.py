@@ -64,8 +64,8 @@ class ReadOptions:
         It is an error if a file with these `names`, of which `features` can be features, does not
         have all columns that were asked for.
         """
-        known = set(names)
         wanted = (*(self.columns or ()), *self.others, *self.exclude)
+        known = set(names) if wanted else set()  # there may be millions of names
         if missing := [name for name in wanted if name not in known]:
             # With more names, it takes minutes to find similar ones.
             candidates = names if len(names) <= MAX_NAMES_TO_SUGGEST_FROM else ()
