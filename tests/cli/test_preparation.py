@@ -160,6 +160,13 @@ def test_ids_that_were_recognised_are_beside_the_labels(customers):
     assert np.load("new.npy").tolist() == labels["label"].to_list()
     invoke("fit", data, "-k", "3", "--force", "--id-column", "email")
     assert pl.read_parquet("table.modes/labels.parquet").columns == ["email", "label"]
+    # `predict` writes the id column that `fit` was given, or others where it has gaps.
+    invoke("predict", *new, "named.csv")
+    assert pl.read_csv("named.csv").columns == ["email", "label"]
+    gaps = table.with_columns(email=pl.when(SEGMENT > 0).then(pl.col("email")))
+    gaps.write_csv("gaps.csv")
+    invoke("predict", "table.modes", "gaps.csv", "-o", "gaps.labels.csv")
+    assert pl.read_csv("gaps.labels.csv").columns == ["customer_id", "label"]
 
 
 def test_probabilities_and_outlier_scores_of_new_rows(customers):

@@ -127,7 +127,12 @@ def write_results(fit: Fit, folder: Path, ending: str) -> list[str]:
     model, table = fit.model, fit.table
     classes = None if fit.common_classes is None else [name for name, _ in fit.common_classes]
     # What `predict` and `info` read besides the model.
-    notes = {"data": table.title, "columns": table.columns, "classes": classes}
+    notes = {
+        "data": table.title,
+        "columns": table.columns,
+        "classes": classes,
+        "ids": list(table.ids) if table.ids else None,
+    }
     write_model(folder / MODEL, to_save(fit), notes, fit.preparation)
     ids = table.ids or find_ids(fit.preparation, table.frame)
     write_labels(folder / labels_name(ending), model.labels_, len(model.counts_), ids)

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from modeclust.cli.fit import describe_preparation, find_ids, read_data, scale_rows
 from modeclust.cli.folder import MODEL
-from modeclust.cli.readers.columns import iterate_blocks
+from modeclust.cli.readers.columns import FrameColumns, iterate_blocks
 from modeclust.cli.readers.options import ReadOptions
 from modeclust.cli.readers.table import Table
 from modeclust.cli.writers import MULTI_COLUMN_ENDINGS, output_ending, write_labels
@@ -37,6 +37,7 @@ def open_model(path: Path) -> Saved:
         "data": isinstance(notes.get("data"), str | None),
         "columns": _is_list_or_none(notes.get("columns"), model.n_features_in_, str),
         "classes": _is_list_or_none(notes.get("classes"), len(model.counts_), str | None),
+        "ids": _is_list_or_none(notes.get("ids"), 1, str),
     }
     if wrong := [name for name in is_valid if not is_valid[name]]:
         raise unusable_model(path, f"the note {wrong[0]!r} does not fit the model")
@@ -67,8 +68,21 @@ def predict_labels(
     labels = _of_rows(model, "predict", X)
     ids = table.ids
     if ids is None and output_ending(output) in MULTI_COLUMN_ENDINGS:
-        ids = find_ids(saved.preparation, table.frame)
+        ids = _find_ids(saved, table.frame)
     return write_labels(output, labels, len(model.cluster_centers_), ids, others)
+
+
+def _find_ids(saved: Saved, frame: Any) -> dict[str, Any]:
+    """Return the ids of a table: the column that was named when the model was fitted, or others."""
+    for name in _named_ids(saved):
+        if frame is not None and name in frame.columns and not frame[name].null_count():
+            return {name: FrameColumns(frame).column(name)}
+    return find_ids(saved.preparation, frame)
+
+
+def _named_ids(saved: Saved) -> list[str]:
+    """Return the name of the id column that the user chose for the fit, if any."""
+    return saved.notes.get("ids") or []
 
 
 def _of_rows(model: Any, method: str, X: Any) -> Any:
@@ -90,7 +104,7 @@ def options_for(saved: Saved, options: ReadOptions) -> ReadOptions:
     return replace(
         options,
         columns=columns_of(saved),
-        optional=saved.preparation.ids_ if as_frame else (),
+        optional=[*saved.preparation.ids_, *_named_ids(saved)] if as_frame else (),
         stream=False if as_frame else options.stream,
         csv_format=options.csv_format._replace(to_prepare=as_frame, texts=texts),
         as_frame=as_frame,
