@@ -269,3 +269,11 @@ def test_dense_rows_far_from_zero_are_scored_as_sparse_ones(rng):
     model = KModes(2, random_state=0).fit(sparse.csr_array(rows))
     expected = model.score_outliers(sparse.csr_array(rows))
     np.testing.assert_allclose(model.score_outliers(rows), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 3])
+def test_rows_that_differ_from_many_equal_ones_are_no_outliers_for_that(n_clusters, rng):
+    X = (rng.uniform(size=(1000, 8)) < 0.05).astype(float)  # two thirds of the rows are 0
+    X[-1] = 10
+    scores = KModes(n_clusters, random_state=0).fit(X).outlier_scores_
+    assert np.flatnonzero(scores > 3).tolist() == [len(X) - 1]

@@ -41,6 +41,7 @@ KEPT_ROWS, FEWEST_KEPT, MOST_KEPT = 4096, 32, 128
 NEIGHBOR = 10
 # Ratios of distances are between these, so that neither squares nor logarithms overflow.
 MIN_RATIO, MAX_RATIO = 1e-3, 1e150
+EQUAL = 1e-9  # ratios of distances that differ by less are equal
 SMALLEST_DEVIATION = 1e-100  # smaller ones count as 0
 TINY, HUGE = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 # Rows are scored in blocks: of this many rows, of this many for each cluster, or of this many
@@ -189,8 +190,8 @@ def measure_typical(
     own = sizes / (sizes + EXTRA_ROWS)
     medians = cluster_quantiles(distances, labels, counts, n_clusters)
     medians = np.where(medians > 0, medians, spread.radius)
-    excess = np.abs((distances / medians[labels]) ** (2 / 3) - 1)
-    deviation = NORMAL_DEVIATION * _shrunk(excess, labels, counts, own)
+    excess = (distances / medians[labels]) ** (2 / 3) - 1
+    deviation = _deviations(excess, labels, counts, own)
     most = min(max(KEPT_ROWS // n_clusters, FEWEST_KEPT), MOST_KEPT)
     kept = _systematic(labels, counts, most)
     scale = OutlierScale(
@@ -285,6 +286,21 @@ def _quantile(values: Doubles, counts: Doubles, quantile: float = 0.5) -> float:
 def _typical(distances: Doubles, counts: Doubles) -> float:
     """Return the median distance; if it is 0, the mean; if that is 0, 1."""
     return _quantile(distances, counts) or float(distances.mean()) or 1.0
+
+
+def _deviations(excess: Doubles, labels: Labels, counts: Doubles, own: Doubles) -> Doubles:
+    """Return the deviation of u in each cluster, averaged with that of all rows, from u - 1."""
+    everything = np.zeros_like(labels)
+    found, of_all = (
+        np.where(
+            (middle := cluster_quantiles(np.abs(excess), some, counts, size)) > EQUAL,
+            NORMAL_DEVIATION * middle,
+            # Most rows are equal, as those of few categories are.
+            np.maximum(cluster_quantiles(excess, some, counts, size, ONE_DEVIATION), 0.0),
+        )
+        for some, size in ((labels, len(own)), (everything, 1))
+    )
+    return np.asarray(own * found + (1 - own) * of_all)
 
 
 def _shrunk(
