@@ -276,6 +276,7 @@ def rewritten(content, **changes):
     [
         ({"version": "999.0"}, r"was written by modeclust 999\.0.*update"),
         ({"version": "x"}, "damaged"),
+        ({"version": "0." + "9" * 1000}, "damaged"),
         ({"class": "Other"}, "holds a Other .*does not know"),
         ({"format": "other"}, "of something else"),
         ({"state": []}, "damaged"),

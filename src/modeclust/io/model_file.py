@@ -24,6 +24,7 @@ from modeclust.io.atomic import StrPath, check_path, in_a_line, written
 from modeclust.io.npy import array_of, check_indices
 
 TEXT = "model.json"
+MAX_VERSION = 100  # characters
 SPARSE = {
     cls.__name__: cls
     for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
@@ -143,6 +144,8 @@ def _series(version: str) -> list[int]:
     A file has all parameters: a minor version with a new one writes files that older ones cannot
     read.
     """
+    if len(version) > MAX_VERSION:
+        raise ValueError("its version is none of modeclust")
     return [int(number) for number in version.split(".")[:2]]
 
 
